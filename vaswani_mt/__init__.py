@@ -1,0 +1,3 @@
+from .registration import register_pipelines
+
+register_pipelines()

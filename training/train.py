@@ -1,0 +1,83 @@
+#!/usr/bin/env python
+"""Train a model: accelerate launch training/train.py hub_configs/NAME/training.yaml [--field value ...]
+
+`--help` lists every field. The folder --output_dir ends up with the model (the mean of the last checkpoints), the
+vocabulary, the generation settings, the scores and a model card.
+"""
+
+import shlex
+import sys
+from pathlib import Path
+
+from transformers import EarlyStoppingCallback, set_seed
+from transformers.trainer_utils import get_last_checkpoint
+from transformers.utils import logging
+
+from vaswani_mt.arguments import parse_arguments
+from vaswani_mt.averaging import average_checkpoints, last_checkpoints
+from vaswani_mt.data.encoding import drop_long, encode
+from vaswani_mt.model_card import write_model_card
+from vaswani_mt.building import build_model, build_tokenizer
+from vaswani_mt.trainer import VaswaniTrainer
+
+logger = logging.get_logger("vaswani_mt.train")
+
+
+def main(argv: list[str]) -> dict[str, float]:
+    """Run the whole job and return the final scores."""
+    task, model_args, args = parse_arguments(argv)
+    set_seed(args.seed)
+    checkpoint = get_last_checkpoint(args.output_dir) if Path(args.output_dir).is_dir() else None
+    if checkpoint and not args.resume:
+        raise ValueError(f"{args.output_dir} holds checkpoints already: add --resume true, or choose another folder.")
+
+    with args.main_process_first(desc="loading and encoding"):
+        corpora = task.load()
+        if "train" not in corpora:
+            raise ValueError("No training set: give train_files, or a dataset_name with a train_split.")
+        tokenizer = build_tokenizer(model_args, task, corpora["train"], args.output_dir)
+        encoded = {
+            name: encode(dataset, task, tokenizer, num_proc=model_args.preprocessing_num_proc)
+            for name, dataset in corpora.items()
+        }
+        train_set = drop_long(encoded["train"], model_args.max_source_length, model_args.max_target_length)
+
+    model = build_model(model_args, tokenizer)
+    if "validation" not in encoded:
+        args.eval_strategy = "no"
+    stopping = [EarlyStoppingCallback(args.early_stopping_patience)] if args.early_stopping_patience else []
+    trainer = VaswaniTrainer(
+        model=model,
+        args=args,
+        task=task,
+        train_dataset=train_set,
+        eval_dataset=encoded.get("validation"),
+        processing_class=tokenizer,
+        callbacks=stopping,
+    )
+    result = trainer.train(resume_from_checkpoint=checkpoint)
+    trainer.save_metrics("train", result.metrics)
+    trainer.save_state()
+
+    if args.average_checkpoints > 1 and args.save_strategy != "no":
+        checkpoints = last_checkpoints(args.output_dir, args.average_checkpoints)
+        logger.warning(f"The final model is the mean of {', '.join(path.name for path in checkpoints)}.")
+        averaged = average_checkpoints(checkpoints)
+        trainer.model.load_state_dict(averaged.state_dict())
+    scores = {}
+    for name in ("validation", "test"):
+        if name in encoded:
+            metrics = trainer.evaluate(encoded[name], metric_key_prefix=name)
+            trainer.log_metrics(name, metrics)
+            trainer.save_metrics(name, metrics)
+            scores |= metrics
+    if trainer.is_world_process_zero():
+        trainer.model.save_pretrained(args.output_dir)
+        tokenizer.save_pretrained(args.output_dir)
+        command = "accelerate launch training/train.py " + shlex.join(argv)
+        write_model_card(args.output_dir, task, trainer.model, scores, command)
+    return scores
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,174 @@
+"""Machine translation (sections 5.1 and 6.1)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from datasets import Dataset, DatasetDict
+from transformers import PreTrainedTokenizerBase
+from transformers.utils import logging
+
+from .. import metrics
+from ..data import corpora, grammar
+
+logger = logging.get_logger(__name__)
+
+EMBEDDED = "grammar"  # dataset_name of the corpus that comes with the package
+EMBEDDED_SIZES = {"train": 20_000, "validation": 500, "test": 500}
+
+
+@dataclass
+class TranslationTask:
+    """Sentences of `source_lang` into `target_lang`.
+
+    Raises:
+        ValueError: no corpus, two of them, or the same language twice.
+    """
+
+    source_lang: str = field(default="en", metadata={"help": "Language translated from, as the corpus names it."})
+    target_lang: str = field(default="de", metadata={"help": "Language translated into."})
+    dataset_name: str | None = field(
+        default=None,
+        metadata={"help": f"Hub data set or folder with a translation column; '{EMBEDDED}' is the embedded corpus."},
+    )
+    dataset_config: str | None = field(default=None, metadata={"help": "Its configuration, for instance de-en."})
+    dataset_revision: str | None = field(default=None, metadata={"help": "Its revision."})
+    train_split: str = field(default="train", metadata={"help": "Split of dataset_name to train on."})
+    validation_split: str = field(default="validation", metadata={"help": "Split to evaluate on while training."})
+    test_split: str = field(default="test", metadata={"help": "Split to evaluate on in the end."})
+    train_files: list[str] | None = field(
+        default=None,
+        metadata={"help": "Parallel text (corpus.en corpus.de), or json, jsonl, tsv, csv, parquet; .gz too."},
+    )
+    validation_files: list[str] | None = field(default=None, metadata={"help": "As train_files."})
+    test_files: list[str] | None = field(default=None, metadata={"help": "As train_files."})
+    max_train_samples: int | None = field(default=None, metadata={"help": "Use only so many training pairs."})
+    min_words: int = field(default=1, metadata={"help": "Drop training pairs with a shorter side (in words)."})
+    max_words: int | None = field(default=None, metadata={"help": "Drop training pairs with a longer side."})
+    max_ratio: float | None = field(
+        default=None, metadata={"help": "Drop training pairs whose one side has so many times the other's words."}
+    )
+    bleu_tokenize: str = field(
+        default="13a", metadata={"help": "13a (sacreBLEU), none (text is tokenised), moses, or any of sacreBLEU's."}
+    )
+    bleu_lowercase: bool = field(default=False, metadata={"help": "Score without regard to case."})
+    bleu_split_compounds: bool = field(
+        default=False, metadata={"help": "Split hyphenated compounds before scoring, as the paper's En-De figures do."}
+    )
+
+    def __post_init__(self):
+        if self.source_lang == self.target_lang:
+            raise ValueError(f"source_lang and target_lang are both {self.source_lang!r}.")
+
+    def load(self) -> DatasetDict:
+        """The corpora asked for; training pairs filtered, all other sets whole and in order."""
+        files = {
+            name: paths
+            for name, paths in (
+                ("train", self.train_files),
+                ("validation", self.validation_files),
+                ("test", self.test_files),
+            )
+            if paths
+        }
+        if self.dataset_name is None and not files:
+            raise ValueError(
+                "No corpus: give dataset_name (a Hub data set, a folder, or 'grammar' for the embedded one) or "
+                "train_files / validation_files / test_files."
+            )
+        # A set named by files replaces the data set's split of that name.
+        found = {name: self._files(paths) for name, paths in files.items()}
+        if self.dataset_name == EMBEDDED:
+            found = self._embedded() | found
+        elif self.dataset_name is not None:
+            for name, split in (
+                ("train", self.train_split),
+                ("validation", self.validation_split),
+                ("test", self.test_split),
+            ):
+                if split and name not in found:
+                    found[name] = corpora.read_hub(
+                        self.dataset_name,
+                        self.dataset_config,
+                        split,
+                        self.source_lang,
+                        self.target_lang,
+                        revision=self.dataset_revision,
+                    )
+        if "train" in found:
+            found["train"] = self._training_pairs(found["train"])
+        return DatasetDict(found)
+
+    def _files(self, paths: Sequence[str]) -> Dataset:
+        return corpora.read_files(paths, self.source_lang, self.target_lang)
+
+    def _embedded(self) -> dict[str, Dataset]:
+        """The embedded corpus; its sizes are fixed, so that its held-out sets are the same for everybody."""
+        for language in (self.source_lang, self.target_lang):
+            if language not in ("en", "de", "fr"):
+                raise ValueError(f"The embedded corpus has no {language!r}: its languages are en, de, fr.")
+        return {
+            name: Dataset.from_dict(
+                {
+                    "translation": [
+                        {language: getattr(example, language) for language in (self.source_lang, self.target_lang)}
+                        for example in examples
+                    ]
+                }
+            )
+            for name, examples in grammar.splits(EMBEDDED_SIZES).items()
+        }
+
+    def _training_pairs(self, dataset: Dataset) -> Dataset:
+        if self.max_train_samples is not None:
+            dataset = dataset.select(range(min(self.max_train_samples, len(dataset))))
+        kept, _ = corpora.filter_pairs(
+            dataset,
+            self.source_lang,
+            self.target_lang,
+            min_length=self.min_words,
+            max_length=self.max_words,
+            max_ratio=self.max_ratio,
+        )
+        return kept
+
+    def texts(self, dataset: Dataset) -> Iterator[str]:
+        """Source and target sentences in turn."""
+        for batch in dataset.select_columns("translation").iter(1000):
+            for pair in batch["translation"]:
+                yield pair[self.source_lang]
+                yield pair[self.target_lang]
+
+    def encode(self, examples: dict[str, list[Any]], tokenizer: PreTrainedTokenizerBase) -> dict[str, list[Any]]:
+        """Pairs -> input_ids (source) and labels (target), each ending with EOS."""
+        pairs = examples["translation"]
+        return {
+            "input_ids": tokenizer([pair[self.source_lang] for pair in pairs])["input_ids"],
+            "labels": tokenizer(text_target=[pair[self.target_lang] for pair in pairs])["input_ids"],
+        }
+
+    def decode(self, sequences: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase) -> list[str]:
+        """Generated ids -> sentences."""
+        return tokenizer.batch_decode(sequences, skip_special_tokens=True)
+
+    def references(self, dataset: Dataset) -> list[str]:
+        """The target sentences."""
+        return [pair[self.target_lang] for pair in dataset["translation"]]
+
+    def score(self, predictions: list[str], references: list[str]) -> dict[str, Any]:
+        """Corpus BLEU as configured, and chrF, with their signatures."""
+        bleu = metrics.load("bleu").compute(
+            predictions=predictions,
+            references=references,
+            tokenize=self.bleu_tokenize,
+            lowercase=self.bleu_lowercase,
+            split_compounds=self.bleu_split_compounds,
+            language=self.target_lang,
+        )
+        chrf = metrics.load("chrf").compute(predictions=predictions, references=references)
+        return {
+            "bleu": bleu["score"],
+            "chrf": chrf["score"],
+            "bleu_signature": bleu["signature"],
+            "chrf_signature": chrf["signature"],
+        }

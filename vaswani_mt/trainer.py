@@ -1,0 +1,254 @@
+"""A thin Seq2SeqTrainer: token-bucketed batches, the paper's optimiser and schedule, exact evaluation."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate.utils import broadcast_object_list, gather_object
+from datasets import Dataset
+from torch.optim.lr_scheduler import LambdaLR
+from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments
+from transformers.integrations import is_deepspeed_zero3_enabled
+from transformers.integrations.fsdp import is_fsdp_managed_module
+from transformers.trainer_utils import EvalLoopOutput
+from transformers.utils import logging
+
+from .data.batching import IGNORED, PairCollator, TokenBatchLoader, TokenBatchSampler, padding_share
+from .tasks import Task
+
+logger = logging.get_logger(__name__)
+
+
+@dataclass
+class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
+    """`Seq2SeqTrainingArguments` with the paper's settings as defaults (section 5), and batches counted in tokens.
+
+    Raises:
+        ValueError: a budget or a number of checkpoints below 1.
+    """
+
+    learning_rate: float | None = field(  # type: ignore[assignment]
+        default=None,
+        metadata={"help": "Peak learning rate. Default: the paper's d_model^-0.5 * warmup_steps^-0.5."},
+    )
+    lr_scheduler_type: str = field(
+        default="inverse_sqrt", metadata={"help": "Linear warm-up, then step^-0.5 (section 5.3); or any of Trainer's."}
+    )
+    warmup_steps: float = field(default=4000, metadata={"help": "Steps of linear warm-up."})
+    optim: str = field(default="adamw_torch_fused", metadata={"help": "Adam (no weight decay is set)."})
+    adam_beta2: float = field(default=0.98, metadata={"help": "Adam's beta2 (section 5.3)."})
+    adam_epsilon: float = field(default=1e-9, metadata={"help": "Adam's epsilon (section 5.3)."})
+    max_grad_norm: float = field(default=0.0, metadata={"help": "Gradient clipping; 0, as in the paper: none."})
+    tokens_per_batch: int = field(
+        default=25000,
+        metadata={"help": "Source tokens, and target tokens, of one optimisation step over all processes."},
+    )
+    max_tokens_per_device: int | None = field(
+        default=None,
+        metadata={"help": "Most tokens a device takes at once: sets gradient_accumulation_steps accordingly."},
+    )
+    eval_tokens_per_batch: int = field(
+        default=8192, metadata={"help": "Source (or target) tokens of one evaluation batch of one device."}
+    )
+    average_checkpoints: int = field(
+        default=5, metadata={"help": "The final model is the mean of this many last checkpoints (section 6.1)."}
+    )
+    early_stopping_patience: int | None = field(
+        default=None,
+        metadata={"help": "Stop after this many evaluations without a better metric_for_best_model."},
+    )
+    resume: bool = field(
+        default=False, metadata={"help": "Go on from the last checkpoint in output_dir (from the start if none)."}
+    )
+    predict_with_generate: bool = field(default=True, metadata={"help": "Evaluate by translating."})
+    remove_unused_columns: bool = field(default=False, metadata={"help": "Kept off: references are a column."})
+    report_to: None | str | list[str] = field(default="tensorboard", metadata={"help": "Where to log."})
+
+    def __post_init__(self):
+        for name in ("tokens_per_batch", "max_tokens_per_device", "eval_tokens_per_batch", "average_checkpoints"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name}={value} must be at least 1.")
+        super().__post_init__()
+        if self.max_tokens_per_device is not None:
+            self.gradient_accumulation_steps = math.ceil(
+                self.tokens_per_batch / (self.max_tokens_per_device * self.world_size)
+            )
+
+
+def paper_learning_rate(d_model: int, warmup_steps: float) -> float:
+    """Peak of d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (section 5.3), reached at warmup_steps."""
+    return d_model**-0.5 * warmup_steps**-0.5
+
+
+def inverse_sqrt_factor(step: int, warmup_steps: float) -> float:
+    """Learning rate of optimisation step `step` (the first is 1) relative to the peak (section 5.3)."""
+    return min(step / warmup_steps, math.sqrt(warmup_steps / step)) if warmup_steps else step**-0.5
+
+
+class VaswaniTrainer(Seq2SeqTrainer):
+    """Seq2SeqTrainer whose batches are counted in tokens and whose evaluation scores each example exactly once.
+
+    Args (beyond those of `Seq2SeqTrainer`):
+        task: knows how to turn generated ids into text and how to score it.
+
+    Data sets are encoded by `vaswani_mt.data.encoding.encode`: columns input_ids, labels, source_length,
+    target_length and, for evaluation, the task's references.
+    """
+
+    def __init__(self, model=None, args: VaswaniTrainingArguments | None = None, *, task: Task, **kwargs):
+        assert model is not None
+        assert args is not None
+        if args.learning_rate is None:
+            args.learning_rate = paper_learning_rate(model.config.d_model, args.warmup_steps)
+        if args.bf16 and args.device.type == "cpu":
+            # torch 2.13's fused attention takes 8 times as long backwards in bf16 on CPU as plain products do.
+            model.set_attn_implementation("eager")
+        kwargs.setdefault("data_collator", PairCollator(model.config.pad_token_id))
+        super().__init__(model=model, args=args, **kwargs)
+        self.task = task
+
+    def create_scheduler(self, num_training_steps: int, optimizer=None):
+        """The paper's schedule for "inverse_sqrt" (step 1 gets the rate of step 1, not 0), else Trainer's."""
+        if self.lr_scheduler is None and self.args.lr_scheduler_type == "inverse_sqrt":
+            warmup = self.args.get_warmup_steps(num_training_steps)
+            self.lr_scheduler = LambdaLR(
+                optimizer or self.optimizer, lambda done: inverse_sqrt_factor(done + 1, warmup)
+            )
+            self._created_lr_scheduler = True
+        return super().create_scheduler(num_training_steps, optimizer)
+
+    # --- Data --------------------------------------------------------------------------------------------------
+
+    def _loader(self, dataset: Dataset, tokens_per_batch: int, **sampling) -> TokenBatchLoader:
+        lengths = dataset.with_format("numpy")
+        sampler = TokenBatchSampler(
+            lengths["source_length"][:], lengths["target_length"][:], tokens_per_batch, **sampling
+        )
+        return TokenBatchLoader(
+            dataset.select_columns(["input_ids", "labels"]),  # type: ignore[arg-type]
+            batch_sampler=sampler,
+            collate_fn=self.data_collator,
+            num_workers=self.args.dataloader_num_workers,
+            pin_memory=self.args.dataloader_pin_memory and self.args.device.type == "cuda",
+            persistent_workers=self.args.dataloader_persistent_workers,
+        )
+
+    def get_train_dataloader(self) -> TokenBatchLoader:
+        """This process's micro-batches; global batches are the same whatever the number of processes."""
+        if self.train_dataset is None or len(self.train_dataset) == 0:
+            raise ValueError("Training needs a train_dataset with at least one pair.")
+        loader = self._loader(
+            self.train_dataset,
+            self.args.tokens_per_batch,
+            seed=self.args.data_seed if self.args.data_seed is not None else self.args.seed,
+            rank=self.args.process_index,
+            num_processes=self.args.world_size,
+            accumulation_steps=self.args.gradient_accumulation_steps,
+        )
+        sampler: Any = loader.batch_sampler
+        batches = sampler.global_batches()
+        logger.warning_once(  # the level that is shown by default
+            f"{sampler.source_lengths.size} pairs in {sampler.num_batches} batches an epoch of at most "
+            f"{self.args.tokens_per_batch} source and target tokens each, over {self.args.world_size} process(es) and "
+            f"{self.args.gradient_accumulation_steps} accumulation step(s); padding: source "
+            f"{padding_share(sampler.source_lengths, batches):.1%}, target "
+            f"{padding_share(sampler.target_lengths, batches):.1%}"
+        )
+        return loader
+
+    def get_eval_dataloader(self, eval_dataset=None) -> TokenBatchLoader:
+        """Every batch, shortest first; `evaluation_loop` deals them out to the processes."""
+        dataset = self.eval_dataset if eval_dataset is None else eval_dataset
+        dataset = self.eval_dataset[dataset] if isinstance(dataset, str) else dataset
+        if dataset is None or len(dataset) == 0:
+            raise ValueError("Evaluation needs a data set with at least one example.")
+        return self._loader(dataset, self.args.eval_tokens_per_batch, shuffle=False)
+
+    def get_test_dataloader(self, test_dataset) -> TokenBatchLoader:
+        """As `get_eval_dataloader`."""
+        return self.get_eval_dataloader(test_dataset)
+
+    # --- Evaluation --------------------------------------------------------------------------------------------
+
+    def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix="eval", **gen_kwargs):
+        """Loss, perplexity and the task's scores of `eval_dataset`; see `evaluation_loop`."""
+        self._evaluated = self.eval_dataset if eval_dataset is None else eval_dataset
+        return super().evaluate(eval_dataset, ignore_keys, metric_key_prefix, **gen_kwargs)
+
+    def predict(self, test_dataset, ignore_keys=None, metric_key_prefix="test", **gen_kwargs):
+        """As `evaluate`; `predictions` are the generated ids [examples * num_return_sequences, length], padded."""
+        self._evaluated = test_dataset
+        return super().predict(test_dataset, ignore_keys, metric_key_prefix, **gen_kwargs)
+
+    def evaluation_loop(
+        self, dataloader, description, prediction_loss_only=None, ignore_keys=None, metric_key_prefix="eval"
+    ) -> EvalLoopOutput:
+        """Score every example exactly once and in order, on any number of processes.
+
+        The stock loop repeats examples to fill the last batch and counts the repeats. Here process r takes batches
+        r, r + W, ..., repeats of a last batch are thrown away, and what is scored are the references themselves.
+
+        Returns:
+            metrics: loss (nats per target token), perplexity, and `task.score` of the translations.
+        """
+        batches = list(dataloader.batch_sampler)
+        world, rank = self.args.world_size, self.args.process_index
+        # Every process runs the same number of batches: forward and generate may communicate.
+        mine = [batches[min(i, len(batches) - 1)] for i in range(rank, -(-len(batches) // world) * world, world)]
+        counted = [i < len(batches) for i in range(rank, rank + len(mine) * world, world)]
+        model = self.model_wrapped if self.is_in_train else self.model
+        model.eval()
+        self.callback_handler.eval_dataloader = dataloader
+        loss_only = self.args.prediction_loss_only or not self.args.predict_with_generate
+        found, nll, tokens = [], 0.0, 0
+        for indices, counts in zip(mine, counted, strict=True):
+            inputs = self._prepare_inputs(self.data_collator(dataloader.dataset.__getitems__(indices)))
+            with torch.no_grad(), self.compute_loss_context_manager():
+                loss = model(**inputs, return_logits=False).loss.item()
+            generated = [] if loss_only else self._generate(inputs)
+            if counts:
+                number = int((inputs["labels"] != IGNORED).sum())
+                nll, tokens = nll + loss * number, tokens + number
+                found += zip(indices, generated or [None] * len(indices), strict=True)
+            self.control = self.callback_handler.on_prediction_step(self.args, self.state, self.control)
+        totals = np.array(gather_object([(nll, tokens)])).sum(0)
+        by_index = dict(gather_object(found))
+        loss = totals[0] / totals[1]
+        metrics: dict[str, Any] = {"loss": loss, "perplexity": math.exp(min(loss, 700))}
+        predictions: Any = np.zeros((0, 0), dtype=np.int64)
+        if not loss_only:
+            best = [by_index[i] for i in range(len(by_index))]
+            metrics |= self._score([sequences[0] for sequences in best])
+            predictions = self._padded([sequence for sequences in best for sequence in sequences])
+        return EvalLoopOutput(
+            predictions=predictions,
+            label_ids=None,
+            metrics={f"{metric_key_prefix}_{name}": value for name, value in metrics.items()},
+            num_samples=len(by_index),
+        )
+
+    def _generate(self, inputs: dict[str, torch.Tensor]) -> list[list[list[int]]]:
+        """For each sentence of the batch its num_return_sequences best outputs, as ids."""
+        settings = {name: value for name, value in self._gen_kwargs.items() if value is not None}
+        settings.setdefault("synced_gpus", is_deepspeed_zero3_enabled() or is_fsdp_managed_module(self.model))
+        output = self.model.generate(  # type: ignore[operator]
+            input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], **settings
+        )
+        return output.view(inputs["input_ids"].shape[0], -1, output.shape[-1]).tolist()
+
+    def _score(self, sequences: list[list[int]]) -> dict[str, Any]:
+        """The task's scores, computed by the main process and known to all."""
+        scores: list[Any] = [None]
+        if self.args.process_index == 0:
+            predictions = self.task.decode(sequences, self.processing_class)
+            scores = [self.task.score(predictions, self.task.references(self._evaluated))]
+        return broadcast_object_list(scores)[0]
+
+    def _padded(self, sequences: list[list[int]]) -> np.ndarray:
+        ids = np.full((len(sequences), max(map(len, sequences))), self.model.config.pad_token_id)
+        for row, sequence in zip(ids, sequences, strict=True):
+            row[: len(sequence)] = sequence
+        return ids

@@ -15,9 +15,9 @@ from transformers.utils import logging
 
 from vaswani_mt.arguments import parse_arguments
 from vaswani_mt.averaging import average_checkpoints, last_checkpoints
+from vaswani_mt.building import build_model, build_tokenizer
 from vaswani_mt.data.encoding import drop_long, encode
 from vaswani_mt.model_card import write_model_card
-from vaswani_mt.building import build_model, build_tokenizer
 from vaswani_mt.trainer import VaswaniTrainer
 
 logger = logging.get_logger("vaswani_mt.train")

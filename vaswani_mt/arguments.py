@@ -27,9 +27,12 @@ class ModelArguments:
     )
     tokenizer_algorithm: str = field(default="bpe", metadata={"help": "bpe or wordpiece."})
     vocab_size: int = field(
-        default=37000, metadata={"help": "Symbols of the vocabulary to train (section 5.1), bytes and specials counted."}
+        default=37000,
+        metadata={"help": "Symbols of the vocabulary to train (section 5.1), bytes and specials counted."},
     )
-    pretokenized: bool = field(default=False, metadata={"help": "The text is tokenised already: split at spaces only."})
+    pretokenized: bool = field(
+        default=False, metadata={"help": "The text is tokenised already: split at spaces only."}
+    )
     max_source_length: int | None = field(
         default=256, metadata={"help": "Drop training pairs with more source tokens."}
     )
@@ -47,6 +50,22 @@ class EvaluationArguments:
     split: str = field(default="test", metadata={"help": "train, validation or test."})
     hypotheses: str | None = field(default=None, metadata={"help": "Write the outputs here, one a line."})
     n_best: int = field(default=1, metadata={"help": "Write this many outputs a sentence, best first."})
+    num_beams: int | None = field(default=None, metadata={"help": "Beam size. Default: the model's."})
+    length_penalty: float | None = field(default=None, metadata={"help": "Length penalty. Default: the model's."})
+    max_new_tokens: int | None = field(default=None, metadata={"help": "Longest output. Default: the model's rule."})
+
+    def __post_init__(self):
+        if self.n_best < 1 or (self.num_beams is not None and self.n_best > self.num_beams):
+            raise ValueError(f"n_best={self.n_best} must be at least 1 and at most num_beams={self.num_beams}.")
+
+    def generation(self) -> dict[str, Any]:
+        """What of this goes to `generate`."""
+        return {
+            "num_beams": self.num_beams,
+            "length_penalty": self.length_penalty,
+            "max_new_tokens": self.max_new_tokens,
+            "num_return_sequences": self.n_best,
+        }
 
 
 def parse_arguments(

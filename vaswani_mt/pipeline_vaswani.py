@@ -47,22 +47,36 @@ def position_table_size(stack: nn.Module) -> int | None:
     return None
 
 
-def padding_starts(
-    sequences: torch.Tensor, prompt_length: int, pad_token_id: int | None, eos_token_id: int | list[int] | None
+def unpadded_lengths(
+    sequences: torch.Tensor,
+    prompt_length: int,
+    limits: torch.Tensor | None,
+    pad_token_id: int | None,
+    eos_token_id: int | list[int] | None,
 ) -> torch.Tensor:
-    """sequences [N, T] from `generate` -> [N], the number of ids before those that fill a row up.
+    """Number of ids in each row of what `generate` returns before those that only fill the row up.
 
-    Rows are filled with the padding symbol or, in beam search where the padding symbol has id 0, with the end symbol.
+    A finished row is filled with the padding symbol or, in beam search where the padding symbol has id 0, with the end
+    symbol; so the end symbol, the row's limit and the last id that is no padding all say where a row ends.
+
+    Args:
+        sequences: [N, T].
+        limits: [N] generated tokens that a row may have, or None.
+
+    Returns:
+        [N] int64.
     """
     size = sequences.shape[1]
     steps = torch.arange(1, size + 1, device=sequences.device)
-    ends = torch.full_like(sequences[:, 0], size)
-    if pad_token_id is not None:
-        ends = (steps * (sequences != pad_token_id)).amax(-1)
+    lengths = torch.full_like(sequences[:, 0], size)
+    if limits is not None:
+        lengths = lengths.minimum(prompt_length + limits)
     if eos_token_id is not None:
         ended = torch.isin(sequences, torch.as_tensor(eos_token_id, device=sequences.device)) & (steps > prompt_length)
-        ends = ends.minimum(torch.where(ended, steps, size).amin(-1))
-    return ends
+        lengths = lengths.minimum(torch.where(ended, steps, size).amin(-1))
+    if pad_token_id is not None:
+        lengths = (steps * ((sequences != pad_token_id) & (steps <= lengths[:, None]))).amax(-1)
+    return lengths
 
 
 class TranslationPipeline(Pipeline):
@@ -157,6 +171,7 @@ class TranslationPipeline(Pipeline):
             src_lang, tgt_lang: languages, for multilingual models and for T5's prefixes.
             truncation: cut the source to the longest one that the model was made for; default False.
             stop_sequence: a string or strings to stop after, whole strings of any number of tokens.
+            max_len_a, max_len_b: the length limit, max_len_a x source length + max_len_b tokens; 1 and 50 by default.
             generate_kwargs: every other argument goes to `generate` (`num_beams`, `max_new_tokens`, ...).
 
         Returns:
@@ -307,9 +322,12 @@ class TranslationPipeline(Pipeline):
                 generate_kwargs.pop(name, None)
         config = generate_kwargs.pop("generation_config", None)
         chosen = ({} if config is None else config.to_diff_dict()) | generate_kwargs
+        for name in ("max_len_a", "max_len_b"):  # this pipeline's own, for models whose `generate` lacks them too
+            generate_kwargs.pop(name, None)
         implied = self._implied_settings(model_inputs["forced_bos_token_id"], src_lang, tgt_lang, chosen)
         settings = self.model.generation_config.to_diff_dict() | implied | chosen
         num_return_sequences = settings.get("num_return_sequences") or 1
+        max_len_a, max_len_b = settings.get("max_len_a", 1.0), settings.get("max_len_b", 50)
         if not filled.any():
             nothing = torch.zeros((len(mask), num_return_sequences, 0), dtype=torch.long)
             return {"output_ids": nothing, "output_lengths": nothing.sum(-1)}
@@ -323,7 +341,7 @@ class TranslationPipeline(Pipeline):
         prompt_length = 1 if prompt is None else prompt.shape[1]
         own_limits = None
         if limit is None:
-            own_limits = SourceLengthCriteria(lengths, prompt_length=prompt_length)
+            own_limits = SourceLengthCriteria(lengths, max_len_a, max_len_b, prompt_length)
             criteria.append(own_limits)
             implied["max_new_tokens"] = int(own_limits.limits.max())
             if self._target_limit is not None:
@@ -350,13 +368,13 @@ class TranslationPipeline(Pipeline):
         )
         sequences = outputs if isinstance(outputs, torch.Tensor) else outputs.sequences
 
-        ends = padding_starts(sequences, prompt_length, settings.get("pad_token_id"), settings.get("eos_token_id"))
-        if own_limits is not None:
-            ends = ends.minimum(prompt_length + own_limits.limits.repeat_interleave(num_return_sequences))
+        limits = None if own_limits is None else own_limits.limits.repeat_interleave(num_return_sequences)
+        symbols = settings.get("pad_token_id"), settings.get("eos_token_id")
+        sequence_lengths = unpadded_lengths(sequences, prompt_length, limits, *symbols)
         output_ids = sequences.new_zeros((len(mask), num_return_sequences, sequences.shape[1]))
         output_ids[filled] = sequences.view(-1, num_return_sequences, sequences.shape[1])
         output_lengths = sequences.new_zeros((len(mask), num_return_sequences))
-        output_lengths[filled] = ends.view(-1, num_return_sequences)
+        output_lengths[filled] = sequence_lengths.view(-1, num_return_sequences)
         return {"output_ids": output_ids, "output_lengths": output_lengths}
 
     def _implied_settings(

@@ -7,6 +7,7 @@ adds to.
 import re
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -17,7 +18,7 @@ LANGUAGE_PAIR = re.compile(r"translation_(.+)_to_(.+)")
 PIPELINE_CLASS = "vaswani_mt.pipeline_vaswani.TranslationPipeline"
 
 
-def when_imported(module_name: str, callback: Callable[[], None]) -> None:
+def when_imported(module_name: str, callback: Callable[[], object]) -> None:
     """Call `callback` once the module is imported: now if it is already, else right after its code has run.
 
     Args:
@@ -33,7 +34,7 @@ def when_imported(module_name: str, callback: Callable[[], None]) -> None:
 class _AfterImport(MetaPathFinder):
     """Finds one module as the finders behind it do, and has its loader call back."""
 
-    def __init__(self, module_name: str, callback: Callable[[], None]):
+    def __init__(self, module_name: str, callback: Callable[[], object]):
         self.module_name, self.callback = module_name, callback
 
     def find_spec(
@@ -108,3 +109,29 @@ def _register_translation() -> None:
 
     # The registry has no way to add a family of tasks.
     registry.check_task = check_task_or_language_pair  # type: ignore[method-assign]
+
+
+def register_models() -> None:
+    """Make AutoConfig, AutoModel and AutoModelForSeq2SeqLM know "vaswani", once the program imports them."""
+    when_imported("transformers.models.auto.configuration_auto", _register_config)
+    # The model's own module may be what imports the Auto classes, so they are told when it is complete.
+    when_imported("vaswani_mt.modeling_vaswani", _register_models)
+    when_imported("transformers.models.auto.modeling_auto", lambda: import_module("vaswani_mt.modeling_vaswani"))
+
+
+def _register_config() -> None:
+    from transformers.models.auto.configuration_auto import AutoConfig
+
+    from .configuration_vaswani import VaswaniConfig
+
+    AutoConfig.register(VaswaniConfig.model_type, VaswaniConfig, exist_ok=True)
+
+
+def _register_models() -> None:
+    from transformers import AutoModel, AutoModelForSeq2SeqLM
+
+    from .configuration_vaswani import VaswaniConfig
+    from .modeling_vaswani import VaswaniForConditionalGeneration, VaswaniModel
+
+    AutoModel.register(VaswaniConfig, VaswaniModel, exist_ok=True)
+    AutoModelForSeq2SeqLM.register(VaswaniConfig, VaswaniForConditionalGeneration, exist_ok=True)

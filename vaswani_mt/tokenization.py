@@ -110,5 +110,7 @@ def load_tokenizer(path: str | Path) -> PreTrainedTokenizerFast:
         if getattr(tokenizer, name) is None:
             raise ValueError(f"The tokenizer in {path} has no {name}: a translation model needs one.")
     if tokenizer("a")["input_ids"][-1:] != [tokenizer.eos_token_id]:
-        raise ValueError(f"The tokenizer in {path} does not end a sentence with its eos_token {tokenizer.eos_token!r}.")
+        raise ValueError(
+            f"The tokenizer in {path} does not end a sentence with its eos_token {tokenizer.eos_token!r}."
+        )
     return tokenizer

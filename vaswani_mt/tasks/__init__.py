@@ -10,8 +10,8 @@ from transformers import PreTrainedTokenizerBase
 class Task(Protocol):
     """One job. Tasks are dataclasses: their fields are what a training.yaml or a command line can set."""
 
-    def load(self) -> DatasetDict:
-        """The corpora that were asked for, under "train", "validation" and "test"; at least one of them."""
+    def load(self, splits: Sequence[str] = ("train", "validation", "test")) -> DatasetDict:
+        """Those of the sets asked for that the settings name; at least one."""
         ...
 
     def texts(self, dataset: Dataset) -> Iterator[str]:
@@ -32,6 +32,10 @@ class Task(Protocol):
 
     def score(self, predictions: list[str], references: list[str]) -> dict[str, float]:
         """The task's figures of merit, the main one first."""
+        ...
+
+    def card(self) -> dict[str, Any]:
+        """For the model card: task, languages, dataset, description and a usage example with {model} in it."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from datasets import Dataset, DatasetDict
@@ -60,64 +61,52 @@ class TranslationTask:
         if self.source_lang == self.target_lang:
             raise ValueError(f"source_lang and target_lang are both {self.source_lang!r}.")
 
-    def load(self) -> DatasetDict:
-        """The corpora asked for; training pairs filtered, all other sets whole and in order."""
-        files = {
-            name: paths
-            for name, paths in (
-                ("train", self.train_files),
-                ("validation", self.validation_files),
-                ("test", self.test_files),
-            )
-            if paths
-        }
-        if self.dataset_name is None and not files:
+    def load(self, splits: Sequence[str] = ("train", "validation", "test")) -> DatasetDict:
+        """Those of the sets asked for that there are; training pairs filtered, all others whole and in order.
+
+        Raises:
+            ValueError: no corpus is named, or exactly one set was asked for and it is not there.
+        """
+        if self.dataset_name is None and not (self.train_files or self.validation_files or self.test_files):
             raise ValueError(
                 "No corpus: give dataset_name (a Hub data set, a folder, or 'grammar' for the embedded one) or "
                 "train_files / validation_files / test_files."
             )
-        # A set named by files replaces the data set's split of that name.
-        found = {name: self._files(paths) for name, paths in files.items()}
-        if self.dataset_name == EMBEDDED:
-            found = self._embedded() | found
-        elif self.dataset_name is not None:
-            for name, split in (
-                ("train", self.train_split),
-                ("validation", self.validation_split),
-                ("test", self.test_split),
-            ):
-                if split and name not in found:
-                    found[name] = corpora.read_hub(
-                        self.dataset_name,
-                        self.dataset_config,
-                        split,
-                        self.source_lang,
-                        self.target_lang,
-                        revision=self.dataset_revision,
-                    )
+        found = {name: dataset for name in splits if (dataset := self._read(name)) is not None}
+        if not found:
+            raise ValueError(f"No {' or '.join(splits)} set: give {splits[0]}_files, or a dataset_name that has one.")
         if "train" in found:
             found["train"] = self._training_pairs(found["train"])
         return DatasetDict(found)
 
-    def _files(self, paths: Sequence[str]) -> Dataset:
-        return corpora.read_files(paths, self.source_lang, self.target_lang)
+    def _read(self, name: str) -> Dataset | None:
+        """The set of that name: the files given for it, else the data set's split, else None."""
+        files, split = getattr(self, f"{name}_files"), getattr(self, f"{name}_split")
+        if files:
+            return corpora.read_files(files, self.source_lang, self.target_lang)
+        if self.dataset_name == EMBEDDED:
+            return self._embedded(name)
+        if self.dataset_name is None or not split:
+            return None
+        return corpora.read_hub(
+            self.dataset_name,
+            self.dataset_config,
+            split,
+            self.source_lang,
+            self.target_lang,
+            revision=self.dataset_revision,
+        )
 
-    def _embedded(self) -> dict[str, Dataset]:
+    def _embedded(self, name: str) -> Dataset:
         """The embedded corpus; its sizes are fixed, so that its held-out sets are the same for everybody."""
         for language in (self.source_lang, self.target_lang):
             if language not in ("en", "de", "fr"):
                 raise ValueError(f"The embedded corpus has no {language!r}: its languages are en, de, fr.")
-        return {
-            name: Dataset.from_dict(
-                {
-                    "translation": [
-                        {language: getattr(example, language) for language in (self.source_lang, self.target_lang)}
-                        for example in examples
-                    ]
-                }
-            )
-            for name, examples in grammar.splits(EMBEDDED_SIZES).items()
-        }
+        pairs = [
+            {language: getattr(example, language) for language in (self.source_lang, self.target_lang)}
+            for example in grammar.splits(EMBEDDED_SIZES)[name]
+        ]
+        return Dataset.from_dict({"translation": pairs})
 
     def _training_pairs(self, dataset: Dataset) -> Dataset:
         if self.max_train_samples is not None:
@@ -171,4 +160,18 @@ class TranslationTask:
             "chrf": chrf["score"],
             "bleu_signature": bleu["signature"],
             "chrf_signature": chrf["signature"],
+        }
+
+    def card(self) -> dict[str, Any]:
+        """For the model card."""
+        if self.dataset_name:
+            dataset = self.dataset_name
+        else:  # names of files, not where they lie on this machine
+            dataset = ", ".join(Path(path).name for path in self.train_files or self.test_files or [])
+        return {
+            "task": "translation",
+            "languages": [self.source_lang, self.target_lang],
+            "dataset": dataset,
+            "description": f"translation from {self.source_lang} into {self.target_lang} on {dataset}",
+            "usage": 'translator = pipeline("translation", model="{model}")\ntranslator("...")[0]["translation_text"]',
         }

@@ -1,0 +1,113 @@
+"""The console command `vaswani-mt`."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from . import __version__
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a subcommand; errors of the user's making end in one line on standard error and status 1."""
+    parser = argparse.ArgumentParser(prog="vaswani-mt", description="The Transformer of 'Attention Is All You Need'.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_translate(commands)
+    _add_average(commands)
+    arguments = parser.parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except BrokenPipeError:  # the reader of our output (head, say) has enough
+        sys.stderr.close()
+    except (ValueError, OSError) as error:
+        print(f"vaswani-mt: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _add_translate(commands) -> None:
+    parser = commands.add_parser("translate", help="translate files or standard input, line by line")
+    parser.add_argument("files", nargs="*", type=Path, help="text files (.gz too); none or -: standard input")
+    parser.add_argument("--model", required=True, help="folder or Hub id")
+    parser.add_argument("--output", type=Path, help="write here instead of to standard output")
+    parser.add_argument("--tokens_per_batch", type=int, default=2048, help="source tokens of a batch (default 2048)")
+    parser.add_argument("--window", type=int, default=1000, help="lines sorted by length together (default 1000)")
+    parser.add_argument("--num_beams", type=int, help="default: the model's")
+    parser.add_argument("--length_penalty", type=float, help="default: the model's")
+    parser.add_argument("--max_new_tokens", type=int, help="default: the model's rule, source length + 50")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1, ... (default: cuda if there is one)")
+    parser.add_argument("--dtype", default="auto", help="float32, bfloat16, ... (default: as saved)")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run=_translate)
+
+
+def _translate(arguments: argparse.Namespace) -> None:
+    from transformers.utils.logging import disable_progress_bar
+
+    import vaswani_mt.modeling_vaswani  # noqa: F401  (known to the Auto classes from here on)
+
+    from .translator import Translator
+
+    for file in arguments.files:
+        if str(file) != "-" and not file.is_file():
+            raise FileNotFoundError(f"No such file: {file}.")
+    if arguments.quiet:
+        disable_progress_bar()
+    # A person who types wants each answer at once.
+    typing = not arguments.files and sys.stdin.isatty()
+    translator = Translator.from_pretrained(
+        arguments.model,
+        device=arguments.device,
+        dtype=arguments.dtype,
+        tokens_per_batch=arguments.tokens_per_batch,
+        window=1 if typing else arguments.window,
+    )
+    names = ("num_beams", "length_penalty", "max_new_tokens")
+    settings = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    translations = translator.translate(
+        _input_lines(arguments.files), progress=not arguments.quiet and not typing, **settings
+    )
+    output = arguments.output.open("w", encoding="utf-8", newline="\n") if arguments.output else sys.stdout
+    try:
+        for line in translations:
+            print(line, file=output, flush=True)
+    finally:
+        if arguments.output:
+            output.close()
+
+
+def _input_lines(files: list[Path]) -> Iterator[str]:
+    from .data.corpora import decoded_lines, file_lines
+
+    for file in files or [Path("-")]:
+        yield from decoded_lines(sys.stdin.buffer, "standard input") if str(file) == "-" else file_lines(file)
+
+
+def _add_average(commands) -> None:
+    parser = commands.add_parser("average", help="average checkpoints of one run (section 6.1 of the paper)")
+    parser.add_argument("checkpoints", nargs="+", help="model folders; or, with --last, the folder of a run")
+    parser.add_argument("--last", type=int, help="take the last so many checkpoint-STEP folders of the run")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the averaged model")
+    parser.set_defaults(run=_average)
+
+
+def _average(arguments: argparse.Namespace) -> None:
+    import vaswani_mt.modeling_vaswani  # noqa: F401  (known to the Auto classes from here on)
+
+    from .averaging import average_checkpoints, last_checkpoints
+    from .tokenization import load_tokenizer
+
+    paths = [Path(path) for path in arguments.checkpoints]
+    if arguments.last is not None:
+        if len(paths) != 1:
+            raise ValueError(f"--last takes one run folder, not {len(paths)}.")
+        paths = last_checkpoints(paths[0], arguments.last)
+    average_checkpoints(paths).save_pretrained(arguments.output)
+    if (paths[-1] / "tokenizer.json").exists():
+        load_tokenizer(paths[-1]).save_pretrained(arguments.output)
+    print(f"Averaged {', '.join(path.name for path in paths)} into {arguments.output}.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

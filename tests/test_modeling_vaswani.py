@@ -279,7 +279,7 @@ def test_resizing_keeps_old_logits_and_learns_new_symbols(tying):
         before = model(ids, decoder_input_ids=ids).logits
         model.resize_token_embeddings(65)
         after = model(ids, decoder_input_ids=ids).logits
-    assert after.shape[-1] == model.config.vocab_size == model.config.decoder_vocab_size == 65
+    assert after.shape[-1] == model.config.vocab_size == model.config.target_vocab_size == 65
     torch.testing.assert_close(after[..., :60], before)
     model.train()(ids + 5, labels=ids + 5).loss.backward()
 

@@ -1,17 +1,22 @@
 """`pipeline("translation")` against `model.generate` of small MarianMT, T5, mBART and Vaswani models."""
 
+import json
 import subprocess
 import sys
 
 import datasets
 import pytest
 import torch
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from torch.utils.data import IterableDataset
 from transformers import (
     GenerationConfig,
     GPT2Config,
     GPT2LMHeadModel,
+    M2M100Config,
+    M2M100ForConditionalGeneration,
+    M2M100Tokenizer,
     MarianConfig,
     MarianMTModel,
     MBartConfig,
@@ -584,6 +589,27 @@ def test_missing_and_unknown_languages_are_refused(mbart, languages, message):
     translator = pipeline("translation", model=mbart, device="cpu")
     with pytest.raises(ValueError, match=message):
         translator("no", **languages)
+
+
+def test_languages_of_m2m100_are_two_letter_codes(tmp_path):
+    pieces = tmp_path / "sentencepiece"
+    lines = iter([" ".join(WORDS), "we saw a dog run over the hill"] * 20)
+    SentencePieceTrainer.train(sentence_iterator=lines, model_prefix=str(pieces), vocab_size=30, minloglevel=2)
+    trained = SentencePieceProcessor(f"{pieces}.model")
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", *[trained.id_to_piece(index) for index in range(3, 30)]]
+    (tmp_path / "vocab.json").write_text(json.dumps({token: index for index, token in enumerate(tokens)}))
+    tokenizer = M2M100Tokenizer(str(tmp_path / "vocab.json"), f"{pieces}.model")
+    torch.manual_seed(1)
+    config = M2M100Config(vocab_size=256, init_std=0.6, forced_eos_token_id=None, **NARROW)
+    translator = TranslationPipeline(M2M100ForConditionalGeneration(config).eval(), tokenizer, device="cpu")
+    results = translator(["no", "", "we saw"], batch_size=3, src_lang="en", tgt_lang="de", return_tensors=True)
+    assert [result["translation_token_ids"][1:2].tolist() for result in results] == [
+        [tokenizer.get_lang_id("de")],
+        [],
+        [tokenizer.get_lang_id("de")],
+    ]
+    with pytest.raises(ValueError, match="'german' is not a language code of M2M100Tokenizer"):
+        translator("no", src_lang="en", tgt_lang="german")
 
 
 # --- Bad input -----------------------------------------------------------------------------------------------------

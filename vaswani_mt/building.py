@@ -59,7 +59,7 @@ def build_model(args: ModelArguments, tokenizer: PreTrainedTokenizerBase) -> Pre
     start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
     vocabulary = {
         "vocab_size": len(tokenizer),
-        "decoder_vocab_size": len(tokenizer),
+        "decoder_vocab_size": None,
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.bos_token_id,
         "eos_token_id": tokenizer.eos_token_id,

@@ -103,10 +103,13 @@ class VaswaniConfig(PreTrainedConfig):
     is_encoder_decoder: bool = True
 
     def __post_init__(self, **kwargs):
-        if self.decoder_vocab_size is None:
-            self.decoder_vocab_size = self.vocab_size
         super().__post_init__(**kwargs)
         self.check()
+
+    @property
+    def target_vocab_size(self) -> int:
+        """Number of target symbols: `decoder_vocab_size`, or `vocab_size` where that is None."""
+        return self.vocab_size if self.decoder_vocab_size is None else self.decoder_vocab_size
 
     @property
     def tie_word_embeddings(self) -> bool:
@@ -157,7 +160,7 @@ class VaswaniConfig(PreTrainedConfig):
             if self.sinusoid_layout == "tensor2tensor":
                 rule(self.d_model > 2, "d_model", "the tensor2tensor layout divides by d_model / 2 - 1")
         rule(
-            self.weight_tying != "all" or self.decoder_vocab_size == self.vocab_size,
+            self.weight_tying != "all" or self.target_vocab_size == self.vocab_size,
             "decoder_vocab_size",
             f"with weight_tying='all' both vocabularies are one, so it must equal vocab_size={self.vocab_size}",
         )
@@ -165,12 +168,12 @@ class VaswaniConfig(PreTrainedConfig):
 
     def _check_special_ids(self, rule) -> None:
         # The source side pads and ends its sentences, the target side uses every special symbol.
-        smallest = min(self.vocab_size, self.decoder_vocab_size)
+        smallest = min(self.vocab_size, self.target_vocab_size)
         for field, size in (
             ("pad_token_id", smallest),
             ("eos_token_id", smallest),
-            ("bos_token_id", self.decoder_vocab_size),
-            ("decoder_start_token_id", self.decoder_vocab_size),
+            ("bos_token_id", self.target_vocab_size),
+            ("decoder_start_token_id", self.target_vocab_size),
         ):
             value = getattr(self, field)
             for token in value if isinstance(value, list) else [value]:

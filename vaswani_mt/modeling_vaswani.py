@@ -402,7 +402,7 @@ class VaswaniDecoder(VaswaniPreTrainedModel):
 
     def __init__(self, config: VaswaniConfig):
         super().__init__(config)
-        self.embed_tokens = nn.Embedding(config.decoder_vocab_size, config.d_model, config.pad_token_id)
+        self.embed_tokens = nn.Embedding(config.target_vocab_size, config.d_model, config.pad_token_id)
         self.embedding = VaswaniEmbedding(config)
         self.layers = nn.ModuleList(VaswaniDecoderLayer(config, i) for i in range(config.decoder_layers))
         self.gradient_checkpointing = False
@@ -661,7 +661,7 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
         elif config.weight_tying == "decoder":
             self._tied_weights_keys = {"lm_head.weight": "model.decoder.embed_tokens.weight"}
         self.model = VaswaniModel(config)
-        self.lm_head = nn.Linear(config.d_model, config.decoder_vocab_size, bias=config.lm_head_bias)
+        self.lm_head = nn.Linear(config.d_model, config.target_vocab_size, bias=config.lm_head_bias)
         self.post_init()
 
     def resize_token_embeddings(self, new_num_tokens=None, pad_to_multiple_of=None, mean_resizing=True):
@@ -673,17 +673,17 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
         config, decoder = self.config, self.model.decoder
         if new_num_tokens is None and pad_to_multiple_of is None:
             return self.get_input_embeddings()
-        if config.decoder_vocab_size != config.vocab_size:
+        if config.target_vocab_size != config.vocab_size:
             raise ValueError(
-                f"vocab_size={config.vocab_size} and decoder_vocab_size={config.decoder_vocab_size} differ, so one new "
-                "size does not say which to resize. Build a new model with the sizes wanted and copy the rest."
+                f"vocab_size={config.vocab_size} and decoder_vocab_size={config.decoder_vocab_size} differ, so one size "
+                "does not say which to resize. Build a new model with the sizes wanted and copy the rest."
             )
         if config.weight_tying != "all":
             decoder.embed_tokens = self._get_resized_embeddings(
                 decoder.embed_tokens, new_num_tokens, pad_to_multiple_of, mean_resizing
             )
         embeddings = super().resize_token_embeddings(new_num_tokens, pad_to_multiple_of, mean_resizing)
-        config.decoder_vocab_size = config.vocab_size
+        config.decoder_vocab_size = None
         return embeddings
 
     def prepare_decoder_input_ids_from_labels(self, labels: torch.Tensor) -> torch.Tensor:

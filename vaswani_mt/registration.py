@@ -129,9 +129,13 @@ def _register_config() -> None:
 
 def _register_models() -> None:
     from transformers import AutoModel, AutoModelForSeq2SeqLM
+    from transformers.models.auto import modeling_auto
 
     from .configuration_vaswani import VaswaniConfig
     from .modeling_vaswani import VaswaniForConditionalGeneration, VaswaniModel
 
     AutoModel.register(VaswaniConfig, VaswaniModel, exist_ok=True)
     AutoModelForSeq2SeqLM.register(VaswaniConfig, VaswaniForConditionalGeneration, exist_ok=True)
+    # What looks a model up by the name of its class (transformers' common tests, its Trainer) reads these.
+    modeling_auto.MODEL_MAPPING_NAMES["vaswani"] = "VaswaniModel"
+    modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES["vaswani"] = "VaswaniForConditionalGeneration"

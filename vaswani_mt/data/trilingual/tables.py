@@ -1,4 +1,4 @@
-"""The tables of `vaswani_mt.data.lexicon`: a pocket dictionary of English, German and French, one row per word.
+"""The tables of the lexicon: a pocket dictionary of English, German and French, one row per word.
 
 Columns are separated by "|" and explained above each table. To add a word, add a row; two rules keep the translation
 a function of the English sentence: an English form never has two readings (hence no "read", whose past is "read"),
@@ -13,15 +13,15 @@ woman women       | die Frau Frauen                       | f femme             
 child children    | das Kind -es Kinder                   | m enfant              | person
 boy               | der Junge -n Jungen                   | m garçon              | person
 girl              | das Mädchen -s Mädchen                | f fille               | person
-teacher           | der Lehrer -s Lehrer                  | m professeur          | person
-doctor            | der Arzt -es Ärzte                    | m médecin             | person
+teacher           | der Lehrer -s Lehrer                  | m professeur          | person kin
+doctor            | der Arzt -es Ärzte                    | m médecin             | person kin
 student           | der Student -en Studenten             | m étudiant            | person
-neighbour         | der Nachbar -n Nachbarn               | m voisin              | person
-friend            | der Freund -es Freunde                | m ami                 | person
-brother           | der Bruder -s Brüder                  | m frère               | person
-sister            | die Schwester Schwestern              | f sœur                | person
-aunt              | die Tante Tanten                      | f tante               | person
-uncle             | der Onkel -s Onkel                    | m oncle               | person
+neighbour         | der Nachbar -n Nachbarn               | m voisin              | person kin
+friend            | der Freund -es Freunde                | m ami                 | person kin
+brother           | der Bruder -s Brüder                  | m frère               | person kin
+sister            | die Schwester Schwestern              | f sœur                | person kin
+aunt              | die Tante Tanten                      | f tante               | person kin
+uncle             | der Onkel -s Onkel                    | m oncle               | person kin
 king              | der König -s Könige                   | m roi                 | person
 queen             | die Königin Königinnen                | f reine               | person
 actress actresses | die Schauspielerin Schauspielerinnen  | f actrice             | person
@@ -38,7 +38,7 @@ cow               | die Kuh Kühe                          | f vache            
 mouse mice        | die Maus Mäuse                        | f souris souris       | animal
 bear              | der Bär -en Bären                     | m ours ours           | animal
 book              | das Buch -es Bücher                   | m livre               | thing goods text
-letter            | der Brief -es Briefe                  | f lettre              | thing goods text openable
+letter            | der Brief -es Briefe                  | f lettre              | thing goods text
 newspaper         | die Zeitung Zeitungen                 | m journal journaux    | thing goods
 picture           | das Bild -es Bilder                   | m tableau tableaux    | thing goods
 map               | die Karte Karten                      | f carte               | thing goods
@@ -55,7 +55,7 @@ bicycle           | das Fahrrad -es Fahrräder             | m vélo            
 car               | das Auto -s Autos                     | f voiture             | thing machine
 box boxes         | die Kiste Kisten                      | f boîte               | thing goods openable
 flower            | die Blume Blumen                      | f fleur               | thing goods
-present           | das Geschenk -s Geschenke             | m cadeau cadeaux      | thing goods openable
+present           | das Geschenk -s Geschenke             | m cadeau cadeaux      | thing goods
 apple             | der Apfel -s Äpfel                    | f pomme               | food
 cake              | der Kuchen -s Kuchen                  | m gâteau gâteaux      | food
 egg               | das Ei -es Eier                       | m œuf                 | food
@@ -107,53 +107,54 @@ noise -           | der Lärm -s -                         | m bruit -          
 IMPLIED_KINDS = {"person": "animate", "animal": "animate", "building": "thing inside landmark"}
 
 # English | German (attributive stem after "/" where it differs) | French masculine (form before a vowel after "/"),
-# feminine, masculine and feminine plural where not regular, "<" if before the noun | kinds of nouns;
-# "state" marks what passes
+# feminine, masculine and feminine plural where not regular, "<" if before the noun | kinds of nouns |
+# trait, of which a noun has one at a time
 ADJECTIVES = """
-old         | alt          | vieux/vieil vieille vieux vieilles <             | person animal thing
-young       | jung         | jeune <                                          | person animal
-big         | groß         | grand <                                          | animal thing
-small       | klein        | petit <                                          | person animal thing food
-beautiful   | schön        | beau/bel belle beaux belles <                    | animal thing
-new         | neu          | nouveau/nouvel nouvelle nouveaux nouvelles <     | thing
-long        | lang         | long longue longs longues <                      | event text
-tired       | müde         | fatigué                                          | person animal state
-happy       | glücklich    | heureux heureuse heureux heureuses               | person state
-sad         | traurig      | triste                                           | person state
-rich        | reich        | riche                                            | person
-famous      | berühmt      | célèbre                                          | person
-friendly    | freundlich   | sympathique                                      | person
-sick        | krank        | malade                                           | person animal state
-hungry      | hungrig      | affamé                                           | person animal state
-strong      | stark        | fort                                             | person animal
-intelligent | intelligent  | intelligent                                      | person animal
-red         | rot          | rouge                                            | thing
-blue        | blau         | bleu                                             | thing
-green       | grün         | vert                                             | thing
-black       | schwarz      | noir                                             | thing animal
-white       | weiß         | blanc blanche blancs blanches                    | thing animal
-expensive   | teuer/teur   | cher chère chers chères                          | goods machine food drink
-heavy       | schwer       | lourd                                            | goods
-strange     | seltsam      | étrange                                          | person thing
-fresh       | frisch       | frais fraîche frais fraîches                     | food
-sweet       | süß          | sucré                                            | food
-hot         | heiß         | chaud                                            | drink
-cold        | kalt         | froid                                            | drink
-important   | wichtig      | important                                        | event text
+old         | alt          | vieux/vieil vieille vieux vieilles <         | person animal thing       | age
+young       | jung         | jeune <                                      | person animal             | age
+big         | groß         | grand <                                      | animal thing              | size
+small       | klein        | petit <                                      | person animal thing food  | size
+beautiful   | schön        | beau/bel belle beaux belles <                | animal thing              |
+new         | neu          | nouveau/nouvel nouvelle nouveaux nouvelles < | thing                     | age
+long        | lang         | long longue longs longues <                  | event text                | size
+tired       | müde         | fatigué                                      | person animal             | state
+happy       | glücklich    | heureux heureuse heureux heureuses           | person                    | state
+sad         | traurig      | triste                                       | person                    | state
+rich        | reich        | riche                                        | person                    |
+famous      | berühmt      | célèbre                                      | person                    |
+friendly    | freundlich   | sympathique                                  | person                    |
+sick        | krank        | malade                                       | person animal             | state
+hungry      | hungrig      | affamé                                       | person animal             | state
+strong      | stark        | fort                                         | person animal             |
+intelligent | intelligent  | intelligent                                  | person animal             |
+red         | rot          | rouge                                        | thing                     | colour
+blue        | blau         | bleu                                         | thing                     | colour
+green       | grün         | vert                                         | thing                     | colour
+black       | schwarz      | noir                                         | thing animal              | colour
+white       | weiß         | blanc blanche blancs blanches                | thing animal              | colour
+expensive   | teuer/teur   | cher chère chers chères                      | goods machine food drink  |
+heavy       | schwer       | lourd                                        | goods                     |
+strange     | seltsam      | étrange                                      | person thing              |
+fresh       | frisch       | frais fraîche frais fraîches                 | food                      | heat
+sweet       | süß          | sucré                                        | food                      |
+hot         | heiß         | chaud                                        | drink                     | heat
+cold        | kalt         | froid                                        | drink                     | heat
+important   | wichtig      | important                                    | event text                |
 """
+
 
 # English (past unless regular) and "/preposition" | German infinitive ("+" after a separable prefix), third person,
 # "hat" or "ist" and participle unless regular; preposition and case of the object if not a direct one | French and
 # "/preposition" | subject > objects, or >> for those that also take a person in the dative | flags: "stative" verbs
-# are not used in the past, "event" verbs happen at a point in time, "voice" and "motion" verbs take such adverbs of
-# manner, what "for" verbs do can be done for somebody, an "open" thought is about the future
+# are not used in the past, "event" verbs happen at a point in time, "voice", "motion" and "joy" take such adverbs
+# of manner, what "for" verbs do can be done for somebody, an "open" thought is about the future
 VERBS = """
 sleep slept       | schlafen schläft hat geschlafen            | dormir      | animate             |
 work              | arbeiten                                   | travailler  | person              | motion
-laugh             | lachen                                     | rire        | person              | voice
+laugh             | lachen                                     | rire        | person              | voice joy
 cry               | weinen                                     | pleurer     | person              | voice
-sing sang         | singen singt hat gesungen                  | chanter     | person              | voice
-dance             | tanzen                                     | danser      | person              | motion
+sing sang         | singen singt hat gesungen                  | chanter     | person              | voice joy
+dance             | tanzen                                     | danser      | person              | motion joy
 run ran           | laufen läuft ist gelaufen                  | courir      | animate             | motion
 swim swam         | schwimmen schwimmt ist geschwommen         | nager       | animate             | motion
 speak spoke       | sprechen spricht hat gesprochen            | parler      | person              | voice
@@ -325,7 +326,7 @@ frequency        | (ADVP (RB rarely))                     | selten          | ra
 frequency        | (ADVP (RB never))                      | nie             | jamais
 voice            | (ADVP (RB quietly))                    | leise           | doucement
 voice            | (ADVP (RB loudly))                     | laut            | fort
-voice            | (ADVP (RB happily))                    | fröhlich        | joyeusement
+joy              | (ADVP (RB happily))                    | fröhlich        | joyeusement
 motion           | (ADVP (RB slowly))                     | langsam         | lentement
 motion           | (ADVP (RB quickly))                    | schnell         | rapidement
 present          | (ADVP (RB now))                        | jetzt           | maintenant

@@ -1,13 +1,13 @@
-"""The words of `vaswani_mt.data.grammar` with all their forms in English, German and French.
+"""The words of the grammar with all their forms in English, German and French.
 
-The classes below are what the rows of `vaswani_mt.data.lexicon_tables` become; regular inflection is filled in here.
+The classes below are what the rows of `vaswani_mt.data.trilingual.tables` become, regular inflection filled in.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from . import lexicon_tables as tables
+from . import tables
 
 # Conjugation slots. "You" is the polite German "Sie" and French "vous", so that no second person singular exists.
 SG1, SG3, PL1, PL2, PL3 = range(5)
@@ -41,6 +41,7 @@ class Adjective(NamedTuple):
     fr_liaison: str
     before: bool
     kinds: frozenset[str]
+    trait: str
 
 
 class Determiner(NamedTuple):
@@ -233,7 +234,7 @@ def _noun(english: str, german: str, french: str, kinds: str) -> Noun:
     )
 
 
-def _adjective(english: str, german: str, french: str, kinds: str) -> Adjective:
+def _adjective(english: str, german: str, french: str, kinds: str, trait: str) -> Adjective:
     predicative, _, stem = german.partition("/")
     forms = french.split()
     before = forms[-1] == "<"
@@ -250,6 +251,7 @@ def _adjective(english: str, german: str, french: str, kinds: str) -> Adjective:
         fr_liaison=liaison or masculine,
         before=before,
         kinds=frozenset(kinds.split()),
+        trait=trait,
     )
 
 
@@ -364,7 +366,7 @@ def _grouped(pairs: Iterable[tuple[str, _T]]) -> dict[str, tuple[_T, ...]]:
 
 
 NOUNS = tuple(_noun(*row) for row in _rows(tables.NOUNS, 4))
-ADJECTIVES = tuple(_adjective(*row) for row in _rows(tables.ADJECTIVES, 4))
+ADJECTIVES = tuple(_adjective(*row) for row in _rows(tables.ADJECTIVES, 5))
 DETERMINERS = dict(_determiner(*row) for row in _rows(tables.DETERMINERS, 3))
 VERBS = tuple(_verb(*row) for row in _rows(tables.VERBS, 5))
 MODALS = tuple(_modal(*row) for row in _rows(tables.MODALS, 3))

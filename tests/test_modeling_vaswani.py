@@ -344,11 +344,12 @@ def test_loss_and_gradients_are_those_of_the_definition(kind, bias):
     labels[0, 2:] = -100
     output = model(ids, labels=labels, return_logits=True)
     expected = smoothed_by_definition(output.logits, labels, 0.2, kind)
-    assert output.loss.item() == pytest.approx(expected.item(), abs=1e-5)
     parameters = list(model.parameters())
     wanted = torch.autograd.grad(expected, parameters, retain_graph=True)
-    for got, want in zip(torch.autograd.grad(output.loss, parameters), wanted, strict=True):
-        torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-4)
+    for loss in (output.loss, model(ids, labels=labels).loss):  # from the logits, and without them
+        assert loss.item() == pytest.approx(expected.item(), abs=1e-5)
+        for got, want in zip(torch.autograd.grad(loss, parameters), wanted, strict=True):
+            torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-4)
 
 
 def test_uniform_smoothing_is_torchs_and_chunks_do_not_show():

@@ -103,13 +103,27 @@ class VaswaniConfig(PreTrainedConfig):
     is_encoder_decoder: bool = True
 
     def __post_init__(self, **kwargs):
+        if self.decoder_vocab_size is None:
+            self.decoder_vocab_size = self.vocab_size
         super().__post_init__(**kwargs)
+        if self.weight_tying == "all" and self.decoder_vocab_size != self.vocab_size:
+            raise ValueError(
+                f"VaswaniConfig: decoder_vocab_size={self.decoder_vocab_size} is not possible: with weight_tying='all' "
+                f"both vocabularies are one, so it must equal vocab_size={self.vocab_size}."
+            )
+        eos = self.eos_token_id if isinstance(self.eos_token_id, list) else [self.eos_token_id]
+        if self.pad_token_id is not None and self.pad_token_id in eos:
+            raise ValueError(
+                f"VaswaniConfig: pad_token_id={self.pad_token_id} is not possible: it must differ from eos_token_id, or "
+                "the end of a sentence could not be told from padding."
+            )
         self.check()
 
     @property
     def target_vocab_size(self) -> int:
-        """Number of target symbols: `decoder_vocab_size`, or `vocab_size` where that is None."""
-        return self.vocab_size if self.decoder_vocab_size is None else self.decoder_vocab_size
+        """Number of target symbols; with one matrix for all it is `vocab_size`, also after that was changed."""
+        one = self.weight_tying == "all" or self.decoder_vocab_size is None
+        return self.vocab_size if one else self.decoder_vocab_size
 
     @property
     def tie_word_embeddings(self) -> bool:
@@ -159,11 +173,6 @@ class VaswaniConfig(PreTrainedConfig):
             rule(self.d_model % 2 == 0, "d_model", "sinusoids come in pairs of sine and cosine, so it must be even")
             if self.sinusoid_layout == "tensor2tensor":
                 rule(self.d_model > 2, "d_model", "the tensor2tensor layout divides by d_model / 2 - 1")
-        rule(
-            self.weight_tying != "all" or self.target_vocab_size == self.vocab_size,
-            "decoder_vocab_size",
-            f"with weight_tying='all' both vocabularies are one, so it must equal vocab_size={self.vocab_size}",
-        )
         self._check_special_ids(rule)
 
     def _check_special_ids(self, rule) -> None:
@@ -178,12 +187,6 @@ class VaswaniConfig(PreTrainedConfig):
             value = getattr(self, field)
             for token in value if isinstance(value, list) else [value]:
                 rule(token is None or 0 <= token < size, field, f"it must be an id below the vocabulary size {size}")
-        eos = self.eos_token_id if isinstance(self.eos_token_id, list) else [self.eos_token_id]
-        rule(
-            self.pad_token_id is None or self.pad_token_id not in eos,
-            "pad_token_id",
-            "it must differ from eos_token_id, or the end of a sentence could not be told from padding",
-        )
 
 
 __all__ = ["VaswaniConfig"]

@@ -683,7 +683,7 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
                 decoder.embed_tokens, new_num_tokens, pad_to_multiple_of, mean_resizing
             )
         embeddings = super().resize_token_embeddings(new_num_tokens, pad_to_multiple_of, mean_resizing)
-        config.decoder_vocab_size = None
+        config.decoder_vocab_size = config.vocab_size
         return embeddings
 
     def prepare_decoder_input_ids_from_labels(self, labels: torch.Tensor) -> torch.Tensor:
@@ -738,12 +738,13 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
             **kwargs,
         )
         hidden_states = outputs.last_hidden_state
-        loss = None if labels is None else self._loss(hidden_states, labels, num_items_in_batch)
         if return_logits is None:
             return_logits = labels is None or not self.training
+        logits = self.lm_head(hidden_states) if return_logits else None
+        loss = None if labels is None else self._loss(hidden_states, logits, labels, num_items_in_batch)
         return Seq2SeqLMOutput(
             loss=loss,
-            logits=self.lm_head(hidden_states) if return_logits else None,
+            logits=logits,
             past_key_values=outputs.past_key_values,
             decoder_hidden_states=outputs.decoder_hidden_states,
             decoder_attentions=outputs.decoder_attentions,
@@ -753,14 +754,22 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
             encoder_attentions=outputs.encoder_attentions,
         )
 
-    def _loss(self, hidden_states: torch.Tensor, labels: torch.Tensor, num_items_in_batch) -> torch.Tensor:
-        """Cross-entropy with label smoothing (section 5.4), summed and divided by the number of tokens: scalar."""
+    def _loss(self, hidden_states, logits, labels: torch.Tensor, num_items_in_batch) -> torch.Tensor:
+        """Cross-entropy with label smoothing (section 5.4), summed and divided by the number of tokens: scalar.
+
+        Taken from the logits [B, T, V] where these are wanted anyway, else without them.
+        """
         labels = labels.to(hidden_states.device)
         epsilon = self.config.label_smoothing if self.training else 0.0
         if self.config.label_smoothing_type == "exclusive":
             # eps / (V - 1) to each other symbol is eps' / V to every symbol with eps' = eps V / (V - 1).
             epsilon *= self.lm_head.out_features / (self.lm_head.out_features - 1)
-        total = linear_cross_entropy(hidden_states, self.lm_head.weight, self.lm_head.bias, labels, epsilon)
+        if logits is None:
+            total = linear_cross_entropy(hidden_states, self.lm_head.weight, self.lm_head.bias, labels, epsilon)
+        else:
+            total = F.cross_entropy(
+                logits.flatten(0, 1).float(), labels.flatten(), reduction="sum", label_smoothing=epsilon
+            )
         count = (labels != -100).sum().clamp(min=1) if num_items_in_batch is None else num_items_in_batch
         return total / (count.to(total.device) if isinstance(count, torch.Tensor) else count)
 

@@ -9,7 +9,7 @@ model can learn them exactly. It is the corpus of demos and tests that may not d
 import itertools
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .trilingual.english import english_tree
@@ -30,16 +30,29 @@ class Quadruple(NamedTuple):
 _LEAF = re.compile(r" ([^\s()]+)\)")
 
 
-def detokenise(leaves: str) -> str:
-    """Joins the leaves of a tree of this grammar as one writes them.
+def leaves(tree: str) -> list[str]:
+    """The tokens of a tree.
 
     Args:
-        leaves: the tokens, separated by spaces.
+        tree: a bracketed tree of this grammar.
+
+    Returns:
+        Its leaves from left to right.
+    """
+    return _LEAF.findall(tree)
+
+
+def detokenise(tokens: Sequence[str]) -> str:
+    """Joins the tokens of a tree of this grammar as one writes them.
+
+    Args:
+        tokens: the leaves of the tree.
 
     Returns:
         The text, with punctuation and the genitive 's attached to the word before them.
     """
-    return leaves.replace(" ,", ",").replace(" .", ".").replace(" ?", "?").replace(" 's", "'s")
+    text = " ".join(tokens)
+    return text.replace(" ,", ",").replace(" .", ".").replace(" ?", "?").replace(" 's", "'s")
 
 
 def generate(seed: int) -> Iterator[Quadruple]:
@@ -55,7 +68,7 @@ def generate(seed: int) -> Iterator[Quadruple]:
     while True:
         sentence = sampler.sentence()
         tree = english_tree(sentence)
-        yield Quadruple(detokenise(" ".join(_LEAF.findall(tree))), german(sentence), french(sentence), tree)
+        yield Quadruple(detokenise(leaves(tree)), german(sentence), french(sentence), tree)
 
 
 def splits(sizes: Mapping[str, int], seed: int = 0) -> dict[str, list[Quadruple]]:

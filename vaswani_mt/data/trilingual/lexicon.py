@@ -221,14 +221,14 @@ def _noun(english: str, german: str, french: str, kinds: str) -> Noun:
         genitive += forms[1][1:]
         # The weak masculines take -n in every case but the nominative.
         oblique = genitive if forms[1] in ("-n", "-en") else de
-    de_dative = de_plural if de_plural.endswith(("n", "s")) else de_plural + "n"
+    de_dative = de_plural if de_plural.endswith(("n", "s")) or not de_plural else de_plural + "n"
     fr_gender, fr, *fr_plural = french.split()
     implied = " ".join(tables.IMPLIED_KINDS.get(kind, "") for kind in kinds.split())
     return Noun(
-        en=(singular, "" if plural == "-" else plural),
+        en=(singular, plural.strip("-")),
         de=((de, oblique, oblique, genitive), (de_plural, de_plural, de_dative, de_plural)),
         de_gender=gender,
-        fr=(fr, fr_plural[0] if fr_plural else fr + "s"),
+        fr=(fr, fr_plural[0].strip("-") if fr_plural else fr + "s"),
         feminine=fr_gender == "f",
         kinds=frozenset(kinds.split() + implied.split()),
     )

@@ -81,7 +81,8 @@ _ADJECTIVES_OF = {
 _ADJECTIVES_OF_PERSONS = tuple(adjective for adjective in ADJECTIVES if "person" in adjective.kinds)
 _DESCRIBABLE_KINDS = ("person", "person", "animal", "thing", "thing", "food", "event")
 
-_FRAMES = ("intransitive",) * 5 + ("transitive",) * 9 + ("ditransitive",) * 2 + ("to",) * 2
+_FRAMES_WITH_PLACE = ("intransitive",) * 5 + ("transitive",) * 9
+_FRAMES = _FRAMES_WITH_PLACE + ("ditransitive",) * 2 + ("to",) * 2
 _ACTIONS = tuple(verb for verb in VERBS if verb.frame in _FRAMES)
 _ANIMAL_ACTIONS = tuple(verb for verb in _ACTIONS if verb.subject == "animate")
 _EVENTS = tuple(verb for verb in _ACTIONS if "event" in verb.flags)
@@ -102,12 +103,23 @@ def _is_negatable(subject: Nominal) -> bool:
     return not isinstance(subject, NounPhrase) or subject.determiner is not DETERMINERS["every"]
 
 
-def _predicates(phrase: NounPhrase, predicate: Adjective | None = None) -> tuple[Adjective, ...]:
-    """What one can say of it that neither its own adjectives nor the predicate of its relative clause touch on."""
-    touched = (*phrase.adjectives, predicate) if predicate else phrase.adjectives
-    said = {adjective.trait or adjective.en for adjective in touched}
+def _predicates(nominal: Nominal) -> tuple[Adjective, ...]:
+    """What one can say of it without repeating or contradicting what the noun phrase itself says."""
+    if isinstance(nominal, Coordination):
+        first, second = _predicates(nominal.first), _predicates(nominal.second)
+        return tuple(adjective for adjective in first if adjective in second)
+    said: list[Adjective] = []
+    if isinstance(nominal, Relativised):
+        if nominal.clause.predicate:
+            said.append(nominal.clause.predicate)
+        nominal = nominal.head
+    if not isinstance(nominal, NounPhrase):
+        return tuple(adjective for adjective in _ADJECTIVES_OF_PERSONS if adjective not in said)
+    said.extend(nominal.adjectives)
     return tuple(
-        adjective for adjective in _ADJECTIVES_OF[phrase.noun.en[0]] if (adjective.trait or adjective.en) not in said
+        adjective
+        for adjective in _ADJECTIVES_OF[nominal.noun.en[0]]
+        if all(adjective is not other and (not other.trait or adjective.trait != other.trait) for other in said)
     )
 
 
@@ -182,7 +194,7 @@ class Sampler:
         self, kind: str, depth: int, determiners: _Determiners = _ANY, relative: bool = True, modifier: bool = False
     ) -> Nominal:
         """A noun phrase, a name or two of them, sometimes with a relative clause or (`modifier`) a phrase of place."""
-        if determiners in (_ANY, _ANY_OR_BARE) and self._chance(0.06):
+        if (determiners is _ANY or determiners is _ANY_OR_BARE) and self._chance(0.06):
             return Coordination(self._simple_nominal(kind), self._simple_nominal(kind))
         if kind in ("person", "animate") and self._chance(0.2):
             head: NounPhrase | Name = self._name()
@@ -202,11 +214,8 @@ class Sampler:
         depth = max(_RELATIVE, min(depth + 1, _DEEPEST))
         gap = Gap(head.slot, head.plural, head.feminine)
         tense = self._pick((PRESENT, PRESENT, PAST))
-        if isinstance(head, Name):
-            kinds, adjectives = frozenset({"person", "animate"}), _ADJECTIVES_OF_PERSONS
-        else:
-            kinds = head.noun.kinds
-            adjectives = _predicates(head)
+        kinds = head.noun.kinds if isinstance(head, NounPhrase) else frozenset({"person", "animate"})
+        adjectives = _predicates(head)
         governing = tuple(verb for verb in _DIRECT if not kinds.isdisjoint(verb.objects))
         if "animate" in kinds and self._chance(0.6):
             actions = _ACTIONS if "person" in kinds else _ANIMAL_ACTIONS
@@ -259,19 +268,10 @@ class Sampler:
         return self._action(depth, tense, self._subject(verb, depth, tense), (verb,), asked=asked)
 
     def _description(self, depth: int, tense: int, asked: bool) -> Clause:
-        subject: Nominal
-        if self._chance(0.2):
-            subject, adjectives = self._pick(_GENDERED_PRONOUNS), _ADJECTIVES_OF_PERSONS
-        else:
+        subject: Nominal = self._pick(_GENDERED_PRONOUNS)
+        if self._chance(0.8):
             subject = self._nominal(self._pick(_DESCRIBABLE_KINDS), depth)
-            head = subject.head if isinstance(subject, Relativised) else subject
-            adjectives = _ADJECTIVES_OF_PERSONS
-            said = subject.clause.predicate if isinstance(subject, Relativised) else None
-            if isinstance(head, NounPhrase):
-                adjectives = _predicates(head, said)
-            elif isinstance(head, Coordination):
-                parts = [_ADJECTIVES_OF[x.noun.en[0]] for x in head[:2] if isinstance(x, NounPhrase)]
-                adjectives = tuple(x for x in (parts or [adjectives])[0] if all(x in part for part in parts))
+        adjectives = _predicates(subject)
         if not adjectives:
             return self._description(depth, tense, asked)
         predicate = self._pick(adjectives)
@@ -396,8 +396,8 @@ class Sampler:
             clause = self._event(_SUBORDINATE, tense, _STATES, asked=True)
         else:
             clause = self._clause(_SUBORDINATE, tense)
-        if word in ("when", "while"):
-            clause.modal = None
+        if word != "because":
+            clause.modal = None  # French has no conditional ("should") after "si", nor sense after "quand"
         if tense == PRESENT and word in ("because", "if") and self._chance(0.4):
             tense = FUTURE
         if word == "because":
@@ -452,10 +452,8 @@ class Sampler:
             if "stative" not in verb.flags:
                 self._add_time(clause, _SUBORDINATE)
         else:
-            frames = _FRAMES[:14] if asks_for == "place" else _FRAMES
-            verb = self._verb(VERBS_OF_FRAME[self._pick(frames)], tense)
-            while "stative" in verb.flags:
-                verb = self._verb(VERBS_OF_FRAME[self._pick(frames)], tense)
+            frame = self._pick(_FRAMES_WITH_PLACE if asks_for == "place" else _FRAMES)
+            verb = self._pick([verb for verb in VERBS_OF_FRAME[frame] if "stative" not in verb.flags])
             subject = Gap() if asks_for == "subject" else self._subject(verb, _SUBORDINATE, tense)
             clause = self._action(_SUBORDINATE, tense, subject, (verb,), asked=True)
             if asks_for in ("place", "time"):

@@ -26,6 +26,7 @@ import unittest
 
 from {package} import {config} as Config, {model} as Model, {whole} as Whole
 
+from ..generation.test_utils import GenerationTesterMixin
 from ..test_modeling_common import ModelTesterMixin, ids_tensor
 from ..test_training_mixin import TrainingTesterMixin
 
@@ -58,7 +59,7 @@ class Sizes:
     prepare_config_and_inputs = prepare_config_and_inputs_for_common
 
 
-class CommonTest(ModelTesterMixin, TrainingTesterMixin, unittest.TestCase):
+class CommonTest(ModelTesterMixin, GenerationTesterMixin, TrainingTesterMixin, unittest.TestCase):
     all_model_classes = (Model, Whole)
     all_generative_model_classes = (Whole,)
     is_encoder_decoder = True

@@ -90,9 +90,46 @@ def large_sample():
     return list(islice(generate(17), 110_000))
 
 
-def test_first_sentences_do_not_change():
-    """The corpus is part of published results: a change of it shall be noticed."""
-    assert list(islice(generate(0), 3)) == []
+FIRST = [
+    Quadruple(
+        "This hungry child who looks at my bag fell, but he was rich.",
+        "Dieses hungrige Kind, das meine Tasche ansieht, ist gefallen, aber er war reich.",
+        "Cet enfant affamé qui regarde mon sac est tombé, mais il était riche.",
+        "(TOP (S (S (NP (NP (DT This) (JJ hungry) (NN child)) (SBAR (WHNP (WP who)) (S (VP (VBZ looks) (PP (IN at)"
+        " (NP (PRP$ my) (NN bag))))))) (VP (VBD fell))) (, ,) (CC but) (S (NP (PRP he)) (VP (VBD was)"
+        " (ADJP (JJ rich)))) (. .)))",
+    ),
+    Quadruple(
+        "Because the farmers often disappear in her museum, a sick queen looks at the red lamp that a sick actress"
+        " buys.",
+        "Weil die Bauern oft in ihrem Museum verschwinden, sieht eine kranke Königin die rote Lampe an, die eine"
+        " kranke Schauspielerin kauft.",
+        "Parce que les paysans disparaissent souvent dans son musée, une reine malade regarde la lampe rouge qu'une"
+        " actrice malade achète.",
+        "(TOP (S (SBAR (IN Because) (S (NP (DT the) (NNS farmers)) (ADVP (RB often)) (VP (VBP disappear) (PP (IN in)"
+        " (NP (PRP$ her) (NN museum)))))) (, ,) (NP (DT a) (JJ sick) (NN queen)) (VP (VBZ looks) (PP (IN at)"
+        " (NP (NP (DT the) (JJ red) (NN lamp)) (SBAR (WHNP (WDT that)) (S (NP (DT a) (JJ sick) (NN actress))"
+        " (VP (VBZ buys))))))) (. .)))",
+    ),
+    Quadruple(
+        "She was hungry, but she helped the soldier's friendly brother.",
+        "Sie war hungrig, aber sie hat dem freundlichen Bruder des Soldaten geholfen.",
+        "Elle était affamée, mais elle a aidé le frère sympathique du soldat.",
+        "(TOP (S (S (NP (PRP She)) (VP (VBD was) (ADJP (JJ hungry)))) (, ,) (CC but) (S (NP (PRP she)) (VP"
+        " (VBD helped) (NP (NP (DT the) (NN soldier) (POS 's)) (JJ friendly) (NN brother)))) (. .)))",
+    ),
+    Quadruple(
+        "Who did you follow last week?",
+        "Wem sind Sie letzte Woche gefolgt?",
+        "Qui est-ce que vous avez suivi la semaine dernière ?",
+        "(TOP (SBARQ (WHNP (WP Who)) (SQ (VBD did) (NP (PRP you)) (VP (VB follow) (NP (JJ last) (NN week)))) (. ?)))",
+    ),
+]
+
+
+def test_first_sentences():
+    """Also a guard: results are quoted for this corpus, so that a change of it should be on purpose."""
+    assert list(islice(generate(0), 4)) == FIRST
 
 
 def test_seed_decides():

@@ -1,9 +1,9 @@
 """A small synchronous grammar: endless English sentences with their German, French and Penn Treebank tree.
 
-The grammar draws a clause that belongs to no language (`vaswani_mt.data.realisation`), from the words of
-`vaswani_mt.data.lexicon`, and says it in all three. What a sentence draws is visible in its English: attachment,
-tense and reference are never ambiguous, so German, French and the tree are functions of the English sentence, and a
-model can learn them exactly. It is the corpus of demos and tests that may not download one.
+The grammar draws a clause that belongs to no language and says it in all three (see `vaswani_mt.data.trilingual`).
+All that is drawn shows in the English: attachment, tense and reference are never ambiguous. German, French and the
+tree are therefore functions of the English sentence, which a model can learn exactly. It is the corpus of demos and
+tests, which download none.
 """
 
 import itertools

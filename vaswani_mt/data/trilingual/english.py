@@ -19,6 +19,7 @@ from .lexicon import FUTURE, PAST, SG3, Adverb, Name, Pronoun
 _BE = (("VBP", "am"), ("VBZ", "is"), ("VBP", "are"), ("VBP", "are"), ("VBP", "are"))
 _WERE = (("VBD", "was"), ("VBD", "was"), ("VBD", "were"), ("VBD", "were"), ("VBD", "were"))
 _DO = ("do", "does", "did")
+# The comma that closes a relative clause, where another comma or the final stop follows
 _NO_COMMA = re.compile(r" \(, ,\)(?=\)* \([,.] )")
 _FIRST_LEAF = re.compile(r" (\w)(?=[^\s()]*\))")
 

@@ -29,11 +29,14 @@ from .lexicon import (
     NOUNS_OF_KIND,
     PAST,
     PEOPLE,
+    PL1,
+    PL2,
     PL3,
     PREPOSITIONS,
     PRESENT,
     PRONOUNS,
     QUESTION_WORDS,
+    SG1,
     SG3,
     VERBS,
     VERBS_OF_FRAME,
@@ -70,7 +73,17 @@ _DEMONSTRATIVE: _Determiners = (_determiners("the*3 this*1"),) * 2
 _INDEFINITE: _Determiners = (_determiners("a*1"), _determiners("bare*1"))
 
 _SUBJECT_PRONOUNS = tuple(PRONOUNS[word] for word in ("I", "he", "she", "we", "you", "he", "she"))
-_OBJECT_PRONOUNS = tuple(PRONOUNS[word] for word in ("I", "he", "she", "we", "you", "they"))
+# By the slot of the subject: "I see me" and "we see me" would be reflexive.
+_OBJECT_PRONOUNS_OF = {
+    slot: tuple(PRONOUNS[word] for word in words.split())
+    for slot, words in {
+        SG1: "he she you they",
+        SG3: "I he she we you they",
+        PL1: "he she you they",
+        PL2: "I he she we they",
+        PL3: "I he she we you they",
+    }.items()
+}
 # Those whose gender French can tell, and with it the ending of a participle
 _GENDERED_PRONOUNS = (PRONOUNS["he"], PRONOUNS["she"])
 _NEGATABLE_MODALS = tuple(modal for modal in MODALS if modal.en[0] in ("should", "want"))
@@ -223,7 +236,7 @@ class Sampler:
         elif governing and self._chance(0.8):
             verb = self._verb(governing, tense)
             clause = Clause(verb, self._subject(verb, depth, tense), tense, object=gap)
-            clause.negated = self._chance(0.1)
+            clause.negated = _is_negatable(clause.subject) and self._chance(0.1)
         elif adjectives:
             clause = Clause(_BE, gap, tense, predicate=self._pick(adjectives))
         else:
@@ -311,10 +324,9 @@ class Sampler:
         return clause
 
     def _add_objects(self, clause: Clause, depth: int, relative: bool) -> None:
-        verb, slot = clause.verb, clause.subject.slot
+        verb = clause.verb
         negative = clause.negated or is_never(clause.frequency)
-        # "I see me" would be reflexive.
-        pronouns = [pronoun for pronoun in _OBJECT_PRONOUNS if pronoun.slot != slot or slot in (SG3, PL3)]
+        pronouns = _OBJECT_PRONOUNS_OF[clause.subject.slot]
         if verb.frame == "ditransitive":
             determiners = _DEFINITE if negative else _ANY
             if self._chance(0.3):

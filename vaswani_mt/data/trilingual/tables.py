@@ -146,7 +146,7 @@ important   | wichtig      | important                                    | even
 # English (past unless regular) and "/preposition" | German infinitive ("+" after a separable prefix), third person,
 # "hat" or "ist" and participle unless regular; preposition and case of the object if not a direct one | French and
 # "/preposition" | subject > objects, or >> for those that also take a person in the dative | flags: "stative" verbs
-# are not used in the past, "event" verbs happen at a point in time, "voice", "motion" and "joy" take such adverbs
+# are not put into the Perfekt, "event" verbs happen at a point in time, "voice", "motion" and "joy" take such adverbs
 # of manner, what "for" verbs do can be done for somebody, an "open" thought is about the future
 VERBS = """
 sleep slept       | schlafen schläft hat geschlafen            | dormir      | animate             |

@@ -5,13 +5,16 @@ A run that was stopped goes on where it was.
 """
 
 import argparse
+import runpy
 import sys
 from pathlib import Path
+
+# The folder of this script has an evaluate.py, which would hide the library of that name.
+sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != Path(__file__).resolve().parent]
 
 from transformers import pipeline
 
 import vaswani_mt  # noqa: F401  (brings pipeline("translation") back)
-from train import main as train
 from vaswani_mt.data.grammar import splits
 from vaswani_mt.tasks.translation import EMBEDDED_SIZES
 
@@ -22,6 +25,7 @@ def main(argv: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output_dir", default="runs/demo", help="where the model goes")
     output_dir = parser.parse_args(argv).output_dir
+    train = runpy.run_path(str(Path(__file__).with_name("train.py")))["main"]
     scores = train([str(YAML), "--output_dir", output_dir, "--resume", "true"])
     held_out = splits(EMBEDDED_SIZES)["test"][:6]
     translator = pipeline("translation", model=output_dir)

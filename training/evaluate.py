@@ -9,6 +9,9 @@ import json
 import sys
 from pathlib import Path
 
+# The folder of this script has an evaluate.py, which would hide the library of that name.
+sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != Path(__file__).resolve().parent]
+
 from transformers import AutoModelForSeq2SeqLM
 
 import vaswani_mt  # noqa: F401  (registers the model with the Auto classes)
@@ -29,7 +32,7 @@ def main(argv: list[str]) -> dict[str, float]:
         tokenizer = load_tokenizer(evaluation.model)
         dataset = encode(corpora[evaluation.split], task, tokenizer, num_proc=model_args.preprocessing_num_proc)
     model = AutoModelForSeq2SeqLM.from_pretrained(evaluation.model)
-    trainer = VaswaniTrainer(model=model, args=args, task=task, processing_class=tokenizer)
+    trainer = VaswaniTrainer(model=model, args=args, task=task, eval_dataset=dataset, processing_class=tokenizer)
     generation = evaluation.generation()
     result = trainer.predict(dataset, metric_key_prefix=evaluation.split, **generation)
     metrics = result.metrics or {}

@@ -9,6 +9,9 @@ import shlex
 import sys
 from pathlib import Path
 
+# The folder of this script has an evaluate.py, which would hide the library of that name.
+sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != Path(__file__).resolve().parent]
+
 from transformers import EarlyStoppingCallback, set_seed
 from transformers.trainer_utils import get_last_checkpoint
 from transformers.utils import logging

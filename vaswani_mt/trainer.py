@@ -216,7 +216,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
             self.control = self.callback_handler.on_prediction_step(self.args, self.state, self.control)
         totals = np.array(gather_object([(nll, tokens)])).sum(0)
         by_index = dict(gather_object(found))
-        loss = totals[0] / totals[1]
+        loss = float(totals[0] / totals[1])
         metrics: dict[str, Any] = {"loss": loss, "perplexity": math.exp(min(loss, 700))}
         predictions: Any = np.zeros((0, 0), dtype=np.int64)
         if not loss_only:

@@ -221,9 +221,22 @@ def test_an_unchanged_file_is_not_read_again_and_an_edited_one_is(tmp_path):
     assert files[0].stat().st_size == before.st_size
     assert pairs_of(read_files(files, "en", "de"))[0][0] == "A cat sleeps."
 
+    before = files[1].stat()
     write(files[1], files[1].read_bytes().replace("schläft".encode(), b"wacht"))
     os.utime(files[1], ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert files[1].stat().st_size != before.st_size
     assert pairs_of(read_files(files, "en", "de"))[0] == ("A cat sleeps.", "Ein Hund wacht.")
+
+
+def test_relative_paths_are_told_apart_by_the_working_directory(tmp_path, monkeypatch):
+    for number in ("one", "two"):
+        for file in write_text(tmp_path / number, pairs=[(number, number)]):
+            os.utime(file, ns=(0, 0))
+        monkeypatch.chdir(tmp_path / number)
+        dataset = read_files(["train.en", "train.de"], "en", "de")
+        assert pairs_of(dataset) == [(number, number)]
+    absolute = read_files([tmp_path / "two" / "train.en", tmp_path / "two" / "train.de"], "en", "de")
+    assert absolute.cache_files == dataset.cache_files
 
 
 def test_cache_dir_is_where_the_cache_lies(tmp_path):

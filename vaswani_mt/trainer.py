@@ -165,7 +165,9 @@ class VaswaniTrainer(Seq2SeqTrainer):
         dataset = self.eval_dataset[dataset] if isinstance(dataset, str) else dataset
         if dataset is None or len(dataset) == 0:
             raise ValueError("Evaluation needs a data set with at least one example.")
-        return self._loader(dataset, self.args.eval_tokens_per_batch, shuffle=False)
+        # Nothing is left out here: an example longer than the budget makes a batch of its own.
+        longest = max(max(dataset["source_length"]), max(dataset["target_length"]))
+        return self._loader(dataset, max(self.args.eval_tokens_per_batch, longest), shuffle=False)
 
     def get_test_dataloader(self, test_dataset) -> TokenBatchLoader:
         """As `get_eval_dataloader`."""

@@ -8,7 +8,8 @@ from vaswani_mt.arguments import EvaluationArguments, parse_arguments
 @pytest.fixture
 def yaml(tmp_path):
     path = tmp_path / "training.yaml"
-    path.write_text("source_lang: en\ntarget_lang: fr\nwarmup_steps: 7\nadam_epsilon: 1e-9\ntrain_files: [a.en, a.fr]\n")
+    text = "source_lang: en\ntarget_lang: fr\nwarmup_steps: 7\nadam_epsilon: 1e-9\ntrain_files: [a.en, a.fr]\n"
+    path.write_text(text)
     (tmp_path / "config.json").write_text("{}")
     return path
 

@@ -72,5 +72,5 @@ def test_an_impossible_value_is_named_with_its_rule(changes, field, rule):
 def test_values_set_later_are_checked_when_a_model_is_built():
     config = VaswaniConfig()
     config.dropout = 3.0
-    with pytest.raises(ValueError, match="dropout=3.0"):
+    with pytest.raises(ValueError, match=r"dropout=3\.0"):
         VaswaniForConditionalGeneration(config)

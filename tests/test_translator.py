@@ -65,7 +65,8 @@ def test_command_translates_files_in_order(saved_model, expected, tmp_path, caps
 
 
 def test_command_reads_standard_input(saved_model, expected):
-    command = [sys.executable, "-m", "vaswani_mt.cli", "translate", "--model", str(saved_model), "--max_new_tokens", "12"]
+    command = [sys.executable, "-m", "vaswani_mt.cli", "translate", "--model", str(saved_model)]
+    command += ["--max_new_tokens", "12"]
     run = subprocess.run(
         command, input="".join(f"{line}\n" for line in LINES), capture_output=True, text=True, check=True
     )

@@ -108,14 +108,14 @@ class VaswaniConfig(PreTrainedConfig):
         super().__post_init__(**kwargs)
         if self.weight_tying == "all" and self.decoder_vocab_size != self.vocab_size:
             raise ValueError(
-                f"VaswaniConfig: decoder_vocab_size={self.decoder_vocab_size} is not possible: with weight_tying='all' "
-                f"both vocabularies are one, so it must equal vocab_size={self.vocab_size}."
+                f"VaswaniConfig: decoder_vocab_size={self.decoder_vocab_size} is not possible: with "
+                f"weight_tying='all' both vocabularies are one, so it must equal vocab_size={self.vocab_size}."
             )
         eos = self.eos_token_id if isinstance(self.eos_token_id, list) else [self.eos_token_id]
         if self.pad_token_id is not None and self.pad_token_id in eos:
             raise ValueError(
-                f"VaswaniConfig: pad_token_id={self.pad_token_id} is not possible: it must differ from eos_token_id, or "
-                "the end of a sentence could not be told from padding."
+                f"VaswaniConfig: pad_token_id={self.pad_token_id} is not possible: it must differ from eos_token_id, "
+                "or the end of a sentence could not be told from padding."
             )
         self.check()
 

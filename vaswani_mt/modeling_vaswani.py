@@ -675,8 +675,8 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
             return self.get_input_embeddings()
         if config.target_vocab_size != config.vocab_size:
             raise ValueError(
-                f"vocab_size={config.vocab_size} and decoder_vocab_size={config.decoder_vocab_size} differ, so one size "
-                "does not say which to resize. Build a new model with the sizes wanted and copy the rest."
+                f"vocab_size={config.vocab_size} and decoder_vocab_size={config.decoder_vocab_size} differ, so one "
+                "size does not say which to resize. Build a new model with the sizes wanted and copy the rest."
             )
         if config.weight_tying != "all":
             decoder.embed_tokens = self._get_resized_embeddings(

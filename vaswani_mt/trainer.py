@@ -64,7 +64,7 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
     )
     predict_with_generate: bool = field(default=True, metadata={"help": "Evaluate by translating."})
     remove_unused_columns: bool = field(default=False, metadata={"help": "Kept off: references are a column."})
-    report_to: None | str | list[str] = field(default="tensorboard", metadata={"help": "Where to log."})
+    report_to: str | list[str] | None = field(default="tensorboard", metadata={"help": "Where to log."})
 
     def __post_init__(self):
         for name in ("tokens_per_batch", "max_tokens_per_device", "eval_tokens_per_batch", "average_checkpoints"):

@@ -1,7 +1,7 @@
 """Many sentences through one model: in windows, sorted by length inside each, out again in their order."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class Translator:
         # A sentence longer than the budget makes a batch of its own.
         budget = max(self.tokens_per_batch, int(lengths.max()))
         cuts = cut_batches(lengths[order], lengths[order], budget)
-        for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, end in pairwise(cuts):
             batch = order[start:end]
             inputs = self.tokenizer.pad({"input_ids": [ids[i] for i in batch]}, return_tensors="pt")
             with torch.inference_mode():

@@ -1,5 +1,6 @@
 """Every pair once, the budget kept, the same global batches for any number of processes."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ def test_processes_and_accumulation_deal_out_the_same_global_batches(pairs, worl
     assert {len(share) for share in shares} == {len(wanted) * accumulation}
     for step, batch in enumerate(wanted):
         parts = [share[step * accumulation + a] for share in shares for a in range(accumulation)]
-        assert sorted(sum(parts, [])) == sorted(batch)
+        assert sorted(itertools.chain.from_iterable(parts)) == sorted(batch)
         sizes = [len(part) for part in parts]
         assert max(sizes) - min(sizes) <= 1
 

@@ -147,7 +147,9 @@ def test_pipeline_command_and_script_give_the_same_text(work, trained, evaluated
     lines = (work / "test.en").read_text().split("\n")[:-1]
     translator = pipeline("translation", model=str(trained))
     assert [output["translation_text"] for output in translator(lines, batch_size=3)] == evaluated[1]
-    output = run(["-m", "vaswani_mt.cli", "translate", "--model", trained, "--quiet", "test.en", "--output", "cli"], work)
+    output = run(
+        ["-m", "vaswani_mt.cli", "translate", "--model", trained, "--quiet", "test.en", "--output", "cli"], work
+    )
     assert "Traceback" not in output
     assert (work / "cli").read_text().split("\n")[:-1] == evaluated[1]
 

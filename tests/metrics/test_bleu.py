@@ -93,7 +93,8 @@ def test_compounds_split_as_the_perl_expression_does(bleu):
 
 
 def test_moses_tokenises_both_sides(bleu):
-    result = bleu.compute(predictions=["Ein Hund, z.B."], references=["Ein Hund, z.B."], tokenize="moses", language="de")
+    text = ["Ein Hund, z.B."]
+    result = bleu.compute(predictions=text, references=text, tokenize="moses", language="de")
     assert result["sys_len"] == 4  # Ein / Hund / , / z.B.
     assert "tok:moses-de" in result["signature"]
 

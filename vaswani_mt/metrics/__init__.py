@@ -1,4 +1,4 @@
-"""Metrics as `evaluate` modules. Each folder loads by path, `evaluate.load("vaswani_mt/metrics/bleu")`, or by name here.
+"""Metrics as `evaluate` modules: each folder loads by path, evaluate.load("vaswani_mt/metrics/bleu"), or by name here.
 
 No network is needed: the modules lie beside this file.
 """

@@ -1,4 +1,4 @@
-"""What differs between the jobs (translation, parsing), and nothing else: a task loads, encodes, decodes and scores."""
+"""What differs between the jobs, and nothing else: a task loads, encodes, decodes and scores."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol

@@ -164,10 +164,8 @@ class TranslationTask:
 
     def card(self) -> dict[str, Any]:
         """For the model card."""
-        if self.dataset_name:
-            dataset = self.dataset_name
-        else:  # names of files, not where they lie on this machine
-            dataset = ", ".join(Path(path).name for path in self.train_files or self.test_files or [])
+        files = [Path(path).name for path in self.train_files or self.test_files or []]  # not where they lie
+        dataset = self.dataset_name or ", ".join(files)
         return {
             "task": "translation",
             "languages": [self.source_lang, self.target_lang],

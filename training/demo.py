@@ -28,7 +28,7 @@ def main(argv: list[str]) -> None:
     train = runpy.run_path(str(Path(__file__).with_name("train.py")))["main"]
     scores = train([str(YAML), "--output_dir", output_dir, "--resume", "true"])
     held_out = splits(EMBEDDED_SIZES)["test"][:6]
-    translator = pipeline("translation", model=output_dir)
+    translator = pipeline("translation", model=output_dir)  # type: ignore[call-overload]
     print("\nHeld-out sentences:")
     for example, output in zip(held_out, translator([example.en for example in held_out]), strict=True):
         print(f"  English    {example.en}\n  reference  {example.de}\n  model      {output['translation_text']}\n")

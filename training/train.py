@@ -67,7 +67,7 @@ def main(argv: list[str]) -> dict[str, float]:
         logger.warning(f"The final model is the mean of {', '.join(path.name for path in checkpoints)}.")
         averaged = average_checkpoints(checkpoints)
         trainer.model.load_state_dict(averaged.state_dict())
-    scores = {}
+    scores: dict[str, float] = {}
     for name in ("validation", "test"):
         if name in encoded:
             metrics = trainer.evaluate(encoded[name], metric_key_prefix=name)

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from transformers import HfArgumentParser
 
-from .tasks import Task, task_class
+from .tasks import task_class
 from .trainer import VaswaniTrainingArguments
 
 
@@ -68,9 +68,7 @@ class EvaluationArguments:
         }
 
 
-def parse_arguments(
-    argv: Sequence[str], extra: Sequence[type] = ()
-) -> tuple[Task, ModelArguments, VaswaniTrainingArguments, Any]:
+def parse_arguments(argv: Sequence[str], extra: Sequence[type] = ()) -> tuple[Any, ...]:
     """Read `[FILE.yaml] [--field value ...]`; the command line wins over the file.
 
     Args:
@@ -78,7 +76,7 @@ def parse_arguments(
         extra: further dataclasses of arguments.
 
     Returns:
-        The task, model and training arguments, then one instance for each of `extra`.
+        The task (a `Task`), `ModelArguments`, `VaswaniTrainingArguments`, then one instance for each of `extra`.
 
     Raises:
         ValueError: an unknown key, in the file or on the command line; the message proposes the nearest known one.

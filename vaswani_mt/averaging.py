@@ -62,7 +62,7 @@ def _tensors(folder: Path) -> dict[str, torch.Tensor]:
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise ValueError(f"{folder} holds no .safetensors weights.")
-    tensors = {}
+    tensors: dict[str, torch.Tensor] = {}
     for file in files:
         with safe_open(file, framework="pt") as weights:
             tensors |= {name: weights.get_tensor(name) for name in weights.keys()}  # noqa: SIM118

@@ -122,8 +122,9 @@ class VaswaniConfig(PreTrainedConfig):
     @property
     def target_vocab_size(self) -> int:
         """Number of target symbols; with one matrix for all it is `vocab_size`, also after that was changed."""
-        one = self.weight_tying == "all" or self.decoder_vocab_size is None
-        return self.vocab_size if one else self.decoder_vocab_size
+        if self.weight_tying == "all" or self.decoder_vocab_size is None:
+            return self.vocab_size
+        return self.decoder_vocab_size
 
     @property
     def tie_word_embeddings(self) -> bool:

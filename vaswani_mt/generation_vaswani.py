@@ -50,12 +50,12 @@ class VaswaniGenerationMixin(GenerationMixin):
     neither max_length nor max_new_tokens is set.
     """
 
-    def _prepare_generated_length(
+    def _prepare_generated_length(  # type: ignore[override]
         self, generation_config, has_default_max_length, *args, input_ids_length, inputs_tensor, **kwargs
     ):
         if has_default_max_length and generation_config.max_new_tokens is None and inputs_tensor is not None:
             if inputs_tensor.dim() == 2:
-                lengths = (inputs_tensor != self.config.pad_token_id).sum(-1)
+                lengths = (inputs_tensor != self.config.pad_token_id).sum(-1)  # type: ignore[attr-defined]
             else:
                 lengths = torch.full((inputs_tensor.shape[0],), inputs_tensor.shape[1])  # embeddings, states
             limit = SourceLengthCriteria(
@@ -67,7 +67,7 @@ class VaswaniGenerationMixin(GenerationMixin):
             generation_config.max_new_tokens = int(limit.limits.max())
             # The configuration is this call's own copy, and the next thing that transformers asks for criteria with.
             generation_config._source_length_criteria = limit
-        return super()._prepare_generated_length(
+        return super()._prepare_generated_length(  # type: ignore[misc]
             generation_config,
             has_default_max_length,
             *args,
@@ -77,7 +77,9 @@ class VaswaniGenerationMixin(GenerationMixin):
         )
 
     def _get_stopping_criteria(self, generation_config, stopping_criteria=None, *args, **kwargs):
-        criteria = super()._get_stopping_criteria(generation_config, stopping_criteria, *args, **kwargs)
+        criteria = super()._get_stopping_criteria(  # type: ignore[misc]
+            generation_config, stopping_criteria, *args, **kwargs
+        )
         limit = generation_config.__dict__.pop("_source_length_criteria", None)
         if limit is not None and not any(isinstance(criterion, SourceLengthCriteria) for criterion in criteria):
             criteria.append(limit)

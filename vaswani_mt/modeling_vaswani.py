@@ -4,6 +4,7 @@ Shapes: B sentences, S source positions, T target positions, L either of them, h
 """
 
 import math
+from typing import Any
 
 import torch
 from torch import nn
@@ -56,6 +57,8 @@ def sinusoid_table(num_positions: int, d_model: int, layout: str = "interleaved"
 class VaswaniSinusoidalPositions(nn.Module):
     """Rows of the sinusoid table; the table is computed, never saved, and grows with the input."""
 
+    table: torch.Tensor
+
     def __init__(self, config: VaswaniConfig):
         super().__init__()
         self.layout, self.offset, self.d_model = config.sinusoid_layout, config.position_offset, config.d_model
@@ -79,7 +82,7 @@ class VaswaniLearnedPositions(nn.Embedding):
         super().__init__(config.max_position_embeddings + config.position_offset, config.d_model)
         self.offset = config.position_offset
 
-    def forward(self, positions: torch.Tensor, length: int) -> torch.Tensor:
+    def forward(self, positions: torch.Tensor, length: int) -> torch.Tensor:  # type: ignore[override]
         """positions [..., L] counted from 0, all below `length` -> encodings [..., L, d_model]."""
         if length > self.num_embeddings - self.offset:
             raise ValueError(
@@ -199,7 +202,7 @@ class VaswaniAttention(nn.Module):
         is_cross = key_value_states is not None
         if isinstance(cache, EncoderDecoderCache):
             if is_cross and cache.is_updated.get(self.layer_idx):
-                layer = cache.cross_attention_cache.layers[self.layer_idx]
+                layer: Any = cache.cross_attention_cache.layers[self.layer_idx]
                 return layer.keys, layer.values
             if is_cross:
                 cache.is_updated[self.layer_idx] = True
@@ -368,7 +371,7 @@ class VaswaniEncoder(VaswaniPreTrainedModel):
     @capture_outputs
     def forward(
         self,
-        input_ids: torch.LongTensor | None = None,
+        input_ids: torch.Tensor | None = None,
         attention_mask: torch.Tensor | None = None,
         inputs_embeds: torch.Tensor | None = None,
         **kwargs: Unpack[TransformersKwargs],
@@ -385,9 +388,9 @@ class VaswaniEncoder(VaswaniPreTrainedModel):
         """
         inputs_embeds = _embedded(self.embed_tokens, input_ids, inputs_embeds, "input_ids and inputs_embeds")
         hidden_states = self.embedding(inputs_embeds, attention_mask)
-        attention_mask = create_bidirectional_mask(self.config, inputs_embeds, attention_mask)
+        mask = create_bidirectional_mask(self.config, inputs_embeds, attention_mask)
         for layer in self.layers:
-            hidden_states = layer(hidden_states, attention_mask, **kwargs)
+            hidden_states = layer(hidden_states, mask, **kwargs)
         return BaseModelOutput(last_hidden_state=hidden_states)
 
 
@@ -412,7 +415,7 @@ class VaswaniDecoder(VaswaniPreTrainedModel):
     @capture_outputs
     def forward(
         self,
-        input_ids: torch.LongTensor | None = None,
+        input_ids: torch.Tensor | None = None,
         attention_mask: torch.Tensor | None = None,
         encoder_hidden_states: torch.Tensor | None = None,
         encoder_attention_mask: torch.Tensor | None = None,
@@ -451,7 +454,7 @@ class VaswaniDecoder(VaswaniPreTrainedModel):
         causal_mask = create_causal_mask(
             config=self.config, inputs_embeds=inputs_embeds, attention_mask=attention_mask, past_key_values=own_cache
         )
-        encoder_attention_mask = create_bidirectional_mask(
+        cross_mask = create_bidirectional_mask(
             self.config, inputs_embeds, encoder_attention_mask, encoder_hidden_states
         )
         for layer in self.layers:
@@ -459,7 +462,7 @@ class VaswaniDecoder(VaswaniPreTrainedModel):
                 hidden_states,
                 causal_mask,
                 encoder_hidden_states,  # positional, so that gradient checkpointing sees it
-                encoder_attention_mask=encoder_attention_mask,
+                encoder_attention_mask=cross_mask,
                 past_key_values=past_key_values,
                 **kwargs,
             )
@@ -482,7 +485,7 @@ class VaswaniModel(VaswaniPreTrainedModel):
     def get_input_embeddings(self) -> nn.Embedding:
         return self.encoder.embed_tokens
 
-    def set_input_embeddings(self, value: nn.Embedding) -> None:
+    def set_input_embeddings(self, value: nn.Embedding) -> None:  # type: ignore[override]
         self.encoder.embed_tokens = value
         if self.config.weight_tying == "all":
             self.decoder.embed_tokens = value
@@ -490,9 +493,9 @@ class VaswaniModel(VaswaniPreTrainedModel):
     @can_return_tuple
     def forward(
         self,
-        input_ids: torch.LongTensor | None = None,
+        input_ids: torch.Tensor | None = None,
         attention_mask: torch.Tensor | None = None,
-        decoder_input_ids: torch.LongTensor | None = None,
+        decoder_input_ids: torch.Tensor | None = None,
         decoder_attention_mask: torch.Tensor | None = None,
         encoder_outputs: BaseModelOutput | tuple | None = None,
         past_key_values: Cache | None = None,
@@ -513,12 +516,11 @@ class VaswaniModel(VaswaniPreTrainedModel):
             encoder_outputs = self.encoder(
                 input_ids=input_ids, attention_mask=attention_mask, inputs_embeds=inputs_embeds, **kwargs
             )
-        elif not isinstance(encoder_outputs, BaseModelOutput):
-            encoder_outputs = BaseModelOutput(*encoder_outputs)
+        encoded = BaseModelOutput(*encoder_outputs) if isinstance(encoder_outputs, tuple) else encoder_outputs
         decoder_outputs = self.decoder(
             input_ids=decoder_input_ids,
             attention_mask=decoder_attention_mask,
-            encoder_hidden_states=encoder_outputs.last_hidden_state,
+            encoder_hidden_states=encoded.last_hidden_state,
             encoder_attention_mask=attention_mask,
             past_key_values=past_key_values,
             inputs_embeds=decoder_inputs_embeds,
@@ -531,9 +533,9 @@ class VaswaniModel(VaswaniPreTrainedModel):
             decoder_hidden_states=decoder_outputs.hidden_states,
             decoder_attentions=decoder_outputs.attentions,
             cross_attentions=decoder_outputs.cross_attentions,
-            encoder_last_hidden_state=encoder_outputs.last_hidden_state,
-            encoder_hidden_states=encoder_outputs.hidden_states,
-            encoder_attentions=encoder_outputs.attentions,
+            encoder_last_hidden_state=encoded.last_hidden_state,
+            encoder_hidden_states=encoded.hidden_states,
+            encoder_attentions=encoded.attentions,
         )
 
 
@@ -594,12 +596,12 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 continue
             grad = log_probs.exp_().sub_(epsilon / size)
             grad.scatter_add_(1, gold, grad.new_full(gold.shape, epsilon - 1.0)).mul_(kept[:, None])
-            if need_bias:
+            if bias_grad is not None:
                 bias_grad += grad.sum(0)
             grad = grad.to(dtype)
-            if need_hidden:
+            if hidden_grad is not None:
                 hidden_grad[chunk] = grad @ projection
-            if need_weight:
+            if weight_grad is not None:
                 weight_grad += grad.t() @ states
         ctx.save_for_backward(hidden_grad, weight_grad, bias_grad)
         ctx.dtypes = weight.dtype, None if bias is None else bias.dtype
@@ -693,19 +695,19 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
     @can_return_tuple
     def forward(
         self,
-        input_ids: torch.LongTensor | None = None,
+        input_ids: torch.Tensor | None = None,
         attention_mask: torch.Tensor | None = None,
-        decoder_input_ids: torch.LongTensor | None = None,
+        decoder_input_ids: torch.Tensor | None = None,
         decoder_attention_mask: torch.Tensor | None = None,
         encoder_outputs: BaseModelOutput | tuple | None = None,
         past_key_values: Cache | None = None,
         inputs_embeds: torch.Tensor | None = None,
         decoder_inputs_embeds: torch.Tensor | None = None,
-        labels: torch.LongTensor | None = None,
+        labels: torch.Tensor | None = None,
         use_cache: bool | None = None,
         num_items_in_batch: torch.Tensor | int | None = None,
         return_logits: bool | None = None,
-        **kwargs: Unpack[TransformersKwargs],
+        **kwargs: Any,
     ) -> Seq2SeqLMOutput:
         """Logits over the target vocabulary and, with `labels`, the loss.
 

@@ -6,10 +6,11 @@ for any NFC text: there is no unknown symbol. Pieces carry the space before them
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from tqdm.auto import tqdm
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 SPECIAL_TOKENS = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
 
@@ -52,7 +53,8 @@ def train_tokenizer(
         raise ValueError(f"vocab_size={vocab_size} is too small: {smallest} symbols are taken by bytes and specials.")
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     special_tokens = list(SPECIAL_TOKENS.values())
-    arguments = {"vocab_size": vocab_size, "special_tokens": special_tokens, "show_progress": False}
+    arguments: dict[str, Any] = {"vocab_size": vocab_size, "special_tokens": special_tokens, "show_progress": False}
+    trainer: trainers.Trainer
     if algorithm == "bpe":
         tokenizer = Tokenizer(models.BPE())
         trainer = trainers.BpeTrainer(initial_alphabet=alphabet, **arguments)
@@ -97,7 +99,7 @@ def train_tokenizer(
     )
 
 
-def load_tokenizer(path: str | Path) -> PreTrainedTokenizerFast:
+def load_tokenizer(path: str | Path) -> PreTrainedTokenizerBase:
     """The tokenizer saved in `path` (a folder or Hub id), with what training needs of it checked.
 
     Raises:

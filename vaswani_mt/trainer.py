@@ -9,7 +9,7 @@ import torch
 from accelerate.utils import broadcast_object_list, gather_object
 from datasets import Dataset
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, Seq2SeqTrainer, Seq2SeqTrainingArguments
 from transformers.integrations import is_deepspeed_zero3_enabled
 from transformers.integrations.fsdp import is_fsdp_managed_module
 from transformers.trainer_utils import EvalLoopOutput
@@ -64,7 +64,10 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
     )
     predict_with_generate: bool = field(default=True, metadata={"help": "Evaluate by translating."})
     remove_unused_columns: bool = field(default=False, metadata={"help": "Kept off: references are a column."})
-    report_to: str | list[str] | None = field(default="tensorboard", metadata={"help": "Where to log."})
+    # HfArgumentParser takes the second member of a union for the type of the command line's values.
+    report_to: None | str | list[str] = field(  # noqa: RUF036
+        default="tensorboard", metadata={"help": "Where to log."}
+    )
 
     def __post_init__(self):
         for name in ("tokens_per_batch", "max_tokens_per_device", "eval_tokens_per_batch", "average_checkpoints"):
@@ -98,9 +101,16 @@ class VaswaniTrainer(Seq2SeqTrainer):
     target_length and, for evaluation, the task's references.
     """
 
-    def __init__(self, model=None, args: VaswaniTrainingArguments | None = None, *, task: Task, **kwargs):
-        assert model is not None
-        assert args is not None
+    # Trainer leaves these open; here they are always set.
+    args: VaswaniTrainingArguments  # type: ignore[assignment]
+    model: PreTrainedModel  # type: ignore[assignment]
+    model_wrapped: Any
+    data_collator: PairCollator  # type: ignore[assignment]
+    train_dataset: Any
+    eval_dataset: Any
+    processing_class: PreTrainedTokenizerBase  # type: ignore[assignment]
+
+    def __init__(self, model: PreTrainedModel, args: VaswaniTrainingArguments, *, task: Task, **kwargs):
         if args.learning_rate is None:
             args.learning_rate = paper_learning_rate(model.config.d_model, args.warmup_steps)
         if args.bf16 and args.device.type == "cpu":
@@ -115,7 +125,8 @@ class VaswaniTrainer(Seq2SeqTrainer):
         if self.lr_scheduler is None and self.args.lr_scheduler_type == "inverse_sqrt":
             warmup = self.args.get_warmup_steps(num_training_steps)
             self.lr_scheduler = LambdaLR(
-                optimizer or self.optimizer, lambda done: inverse_sqrt_factor(done + 1, warmup)
+                optimizer if optimizer is not None else self.optimizer,  # type: ignore[arg-type]
+                lambda done: inverse_sqrt_factor(done + 1, warmup),
             )
             self._created_lr_scheduler = True
         return super().create_scheduler(num_training_steps, optimizer)
@@ -205,7 +216,8 @@ class VaswaniTrainer(Seq2SeqTrainer):
         model.eval()
         self.callback_handler.eval_dataloader = dataloader
         loss_only = self.args.prediction_loss_only or not self.args.predict_with_generate
-        found, nll, tokens = [], 0.0, 0
+        found: list[tuple[int, Any]] = []
+        nll, tokens = 0.0, 0
         for indices, counts in zip(mine, counted, strict=True):
             inputs = self._prepare_inputs(self.data_collator(dataloader.dataset.__getitems__(indices)))
             with torch.no_grad(), self.compute_loss_context_manager():
@@ -214,7 +226,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
             if counts:
                 number = int((inputs["labels"] != IGNORED).sum())
                 nll, tokens = nll + loss * number, tokens + number
-                found += zip(indices, generated or [None] * len(indices), strict=True)
+                found += zip(indices, [None] * len(indices) if loss_only else generated, strict=True)
             self.control = self.callback_handler.on_prediction_step(self.args, self.state, self.control)
         totals = np.array(gather_object([(nll, tokens)])).sum(0)
         by_index = dict(gather_object(found))
@@ -239,6 +251,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
         output = self.model.generate(  # type: ignore[operator]
             input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], **settings
         )
+        assert isinstance(output, torch.Tensor)
         return output.view(inputs["input_ids"].shape[0], -1, output.shape[-1]).tolist()
 
     def _score(self, sequences: list[list[int]]) -> dict[str, Any]:

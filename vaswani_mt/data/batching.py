@@ -139,7 +139,8 @@ class TokenBatchLoader(DataLoader):
     """A DataLoader that tells its TokenBatchSampler the epoch, which the Trainer announces through `set_epoch`."""
 
     def set_epoch(self, epoch: int) -> None:
-        self.batch_sampler.set_epoch(epoch)  # type: ignore[attr-defined]
+        assert isinstance(self.batch_sampler, TokenBatchSampler)
+        self.batch_sampler.set_epoch(epoch)
 
 
 class PairCollator:

@@ -138,7 +138,7 @@ class TranslationTask:
 
     def decode(self, sequences: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase) -> list[str]:
         """Generated ids -> sentences."""
-        return tokenizer.batch_decode(sequences, skip_special_tokens=True)
+        return tokenizer.batch_decode([list(sequence) for sequence in sequences], skip_special_tokens=True)
 
     def references(self, dataset: Dataset) -> list[str]:
         """The target sentences."""

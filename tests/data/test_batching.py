@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaswani_mt.data.batching import PairCollator, TokenBatchSampler, cut_batches, padding_share
+from vaswani_mt.data.grammar import splits
 
 lengths = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=120)
 
@@ -79,15 +80,23 @@ def test_padding_share_by_hand():
 MULTI30K = Path(__file__).parents[3] / "shared" / "data" / "multi30k" / "lc_tok"
 
 
-@pytest.mark.parametrize("folder", [MULTI30K] if MULTI30K.exists() else [])
-def test_padding_is_at_most_five_per_cent_on_multi30k_at_25000_tokens(folder):
-    source, target = (
-        np.array([len(line.split()) + 1 for line in (folder / f"train.{side}").read_text().split("\n")[:-1]])
-        for side in ("en", "de")
-    )
-    batches = TokenBatchSampler(source, target, 25000).global_batches()
-    padded = sum(len(b) * int(lengths[b].max()) for lengths in (source, target) for b in batches)
-    assert (source.sum() + target.sum()) / padded > 0.8
+def corpus_lengths():
+    """Words and end symbol of real pairs: of the embedded corpus, and of Multi30k if at hand."""
+    quadruples = splits({"train": 20_000})["train"]
+    sides = {"embedded": [[quadruple.en for quadruple in quadruples], [quadruple.de for quadruple in quadruples]]}
+    if MULTI30K.exists():
+        sides["multi30k"] = [(MULTI30K / f"train.{side}").read_text().split("\n")[:-1] for side in ("en", "de")]
+    return [
+        pytest.param(*(np.array([len(line.split()) + 1 for line in lines]) for lines in pair), id=name)
+        for name, pair in sides.items()
+    ]
+
+
+@pytest.mark.parametrize(("source", "target"), corpus_lengths())
+def test_padding_is_at_most_five_per_cent_at_4096_tokens(source, target):
+    batches = TokenBatchSampler(source, target, 4096).global_batches()
+    for lengths in (source, target):
+        assert padding_share(lengths, batches) <= 0.05
 
 
 def test_a_pair_longer_than_the_budget_is_refused():

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+import torch.utils.benchmark
 from datasets import Dataset
 
 from vaswani_mt import VaswaniTrainer, VaswaniTrainingArguments
@@ -60,6 +61,8 @@ def test_a_learning_rate_that_was_given_is_the_peak(tmp_path, task, tokenizer):
 def test_accumulation_follows_from_the_devices_budget():
     args = VaswaniTrainingArguments(tokens_per_batch=25000, max_tokens_per_device=8192, use_cpu=True)
     assert args.gradient_accumulation_steps == 4  # 3.05 batches of 8192, rounded up
+    with pytest.raises(ValueError, match="gradient_accumulation_steps=2 is not set by hand"):
+        VaswaniTrainingArguments(gradient_accumulation_steps=2, use_cpu=True)
 
 
 @pytest.mark.parametrize("field", ["tokens_per_batch", "max_tokens_per_device", "average_checkpoints"])
@@ -70,11 +73,30 @@ def test_impossible_budgets_are_named(field):
 
 def test_accumulation_changes_nothing_but_memory(tmp_path, task, tokenizer):
     weights = []
-    for accumulation in (1, 3):
+    for tokens in (300, 50):  # the five pairs are one step, in one part or in several
         model = small_model(vocab_size=len(tokenizer), dropout=0.0)
-        make_trainer(tmp_path, task, tokenizer, model, gradient_accumulation_steps=accumulation).train()
+        trainer = make_trainer(tmp_path, task, tokenizer, model, tokens_per_batch=300, max_tokens_per_device=tokens)
+        assert trainer.args.gradient_accumulation_steps == 300 // tokens
+        parts = sum(1 for batch in trainer.get_train_dataloader().batch_sampler if batch)
+        assert parts == 1 if tokens == 300 else parts > 1
+        trainer.train()
         weights.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
     torch.testing.assert_close(*weights, atol=1e-6, rtol=1e-5)
+
+
+def test_bf16_is_taken_only_where_its_products_are_no_slower(tmp_path, task, tokenizer):
+    left, right = torch.randn(768, 768), torch.randn(768, 768)
+    half = left.bfloat16(), right.bfloat16()
+    single_us, half_us = (
+        torch.utils.benchmark.Timer("a @ b", globals={"a": a, "b": b}).blocked_autorange(min_run_time=0.3).median
+        for a, b in ((left, right), half)
+    )
+    trainer = make_trainer(tmp_path, task, tokenizer, bf16=True)
+    if single_us > 1.5 * half_us:
+        assert trainer.accelerator.mixed_precision == "bf16"
+    elif half_us > 1.5 * single_us:
+        assert trainer.accelerator.mixed_precision == "no"
+    trainer.train()
 
 
 def test_evaluation_loss_is_the_mean_over_all_target_tokens(tmp_path, task, tokenizer):

@@ -15,6 +15,7 @@ from transformers.integrations.fsdp import is_fsdp_managed_module
 from transformers.trainer_utils import EvalLoopOutput
 from transformers.utils import logging
 
+from .cpu import bf16_speedup, keep_freed_memory
 from .data.batching import IGNORED, PairCollator, TokenBatchLoader, TokenBatchSampler, padding_share
 from .tasks import Task
 
@@ -45,9 +46,13 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
         default=25000,
         metadata={"help": "Source tokens, and target tokens, of one optimisation step over all processes."},
     )
-    max_tokens_per_device: int | None = field(
-        default=None,
-        metadata={"help": "Most tokens a device takes at once: sets gradient_accumulation_steps accordingly."},
+    max_tokens_per_device: int = field(
+        default=3125,
+        metadata={
+            "help": "Most source tokens, and target tokens, a device takes at once. A step's batch consists of "
+            "tokens_per_batch / max_tokens_per_device parts, each of pairs of similar length (the paper: 8, one on "
+            "each GPU); gradient_accumulation_steps follows from it. Raise it on large GPUs."
+        },
     )
     eval_tokens_per_batch: int = field(
         default=8192, metadata={"help": "Source (or target) tokens of one evaluation batch of one device."}
@@ -72,13 +77,20 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
     def __post_init__(self):
         for name in ("tokens_per_batch", "max_tokens_per_device", "eval_tokens_per_batch", "average_checkpoints"):
             value = getattr(self, name)
-            if value is not None and value < 1:
+            if value < 1:
                 raise ValueError(f"{name}={value} must be at least 1.")
         super().__post_init__()
-        if self.max_tokens_per_device is not None:
-            self.gradient_accumulation_steps = math.ceil(
-                self.tokens_per_batch / (self.max_tokens_per_device * self.world_size)
+        if self.gradient_accumulation_steps != 1:
+            raise ValueError(
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps} is not set by hand: it follows from "
+                "tokens_per_batch, max_tokens_per_device and the number of processes."
             )
+        self.gradient_accumulation_steps = math.ceil(self.micro_batches / self.world_size)
+
+    @property
+    def micro_batches(self) -> int:
+        """Parts of a step's batch, whatever the number of processes."""
+        return math.ceil(self.tokens_per_batch / self.max_tokens_per_device)
 
 
 def paper_learning_rate(d_model: int, warmup_steps: float) -> float:
@@ -89,6 +101,22 @@ def paper_learning_rate(d_model: int, warmup_steps: float) -> float:
 def inverse_sqrt_factor(step: int, warmup_steps: float) -> float:
     """Learning rate of optimisation step `step` (the first is 1) relative to the peak (section 5.3)."""
     return min(step / warmup_steps, math.sqrt(warmup_steps / step)) if warmup_steps else step**-0.5
+
+
+def _prepare_bf16_on_cpu(model: PreTrainedModel, args: VaswaniTrainingArguments) -> None:
+    """Mixed precision where it pays, float32 where this CPU's bfloat16 products are the slower ones."""
+    speedup = bf16_speedup()
+    if args.world_size > 1:  # every process does the same
+        (speedup,) = broadcast_object_list([speedup])
+    if speedup < 1:
+        logger.warning_once(
+            f"Training in float32 although bf16 was asked for: this CPU multiplies bfloat16 matrices at {speedup:.1f} "
+            "times the speed of float32 ones."
+        )
+        args.bf16, args.mixed_precision = False, "no"
+    else:
+        # torch 2.13's fused attention takes 8 times as long backwards in bf16 on CPU as plain products do.
+        model.set_attn_implementation("eager")
 
 
 class VaswaniTrainer(Seq2SeqTrainer):
@@ -113,9 +141,10 @@ class VaswaniTrainer(Seq2SeqTrainer):
     def __init__(self, model: PreTrainedModel, args: VaswaniTrainingArguments, *, task: Task, **kwargs):
         if args.learning_rate is None:
             args.learning_rate = paper_learning_rate(model.config.d_model, args.warmup_steps)
-        if args.bf16 and args.device.type == "cpu":
-            # torch 2.13's fused attention takes 8 times as long backwards in bf16 on CPU as plain products do.
-            model.set_attn_implementation("eager")
+        if args.device.type == "cpu":
+            keep_freed_memory()
+            if args.mixed_precision == "bf16":  # from the arguments or from `accelerate launch --mixed_precision`
+                _prepare_bf16_on_cpu(model, args)
         kwargs.setdefault("data_collator", PairCollator(model.config.pad_token_id))
         super().__init__(model=model, args=args, **kwargs)
         self.task = task
@@ -157,10 +186,10 @@ class VaswaniTrainer(Seq2SeqTrainer):
             seed=self.args.data_seed if self.args.data_seed is not None else self.args.seed,
             rank=self.args.process_index,
             num_processes=self.args.world_size,
-            accumulation_steps=self.args.gradient_accumulation_steps,
+            micro_batches=self.args.micro_batches,
         )
         sampler: Any = loader.batch_sampler
-        batches = sampler.global_batches()
+        batches = sampler.epoch_batches()
         logger.warning_once(  # the level that is shown by default
             f"{sampler.source_lengths.size} pairs in {sampler.num_batches} batches an epoch of at most "
             f"{self.args.tokens_per_batch} source and target tokens each, over {self.args.world_size} process(es) and "

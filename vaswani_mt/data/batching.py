@@ -10,17 +10,34 @@ from torch.utils.data import DataLoader, Sampler
 IGNORED = -100  # label of a position without a target, as everywhere in torch and transformers
 
 
-def length_order(source_lengths: np.ndarray, target_lengths: np.ndarray, tie_breaker: np.ndarray) -> np.ndarray:
-    """Indices that put pairs of similar source *and* target length next to each other.
+# A strip of target lengths holds this many batches of tokens: about as many cuts along one length as along the other.
+BATCHES_PER_STRIP = 8
 
-    Sorted by target length, and within one target length by source length, upwards and downwards in turn, so that
-    the source length does not jump where the target length grows by one. Pairs of equal lengths stand in the order
-    of `tie_breaker`; the sequence of lengths itself is the same for every tie-breaker.
 
-    Args: int arrays [n] and a permutation [n]. Returns: int64 [n].
+def length_ranks(source_lengths: np.ndarray, target_lengths: np.ndarray, tokens: int) -> np.ndarray:
+    """Where each pair stands in an order that puts pairs of similar source *and* target length next to each other.
+
+    Target lengths are divided into strips of `BATCHES_PER_STRIP` batches each; inside a strip the pairs are sorted by
+    source length, upwards and downwards in turn, so that the source length does not jump between strips.
+
+    Args:
+        source_lengths, target_lengths: int [n].
+        tokens: tokens of a batch on one side.
+
+    Returns:
+        unsigned int [n]: pairs of the same two lengths have the same rank.
     """
-    source = source_lengths.astype(np.int64)
-    return np.lexsort((tie_breaker, np.where(target_lengths % 2 == 0, source, -source), target_lengths))
+    width = int(source_lengths.max(initial=0)) + 1
+    cell = target_lengths.astype(np.int64) * width + source_lengths
+    cells = np.flatnonzero(np.bincount(cell))
+    source, target = cells % width, cells // width
+    tokens_before = np.cumsum(np.bincount(target_lengths) * np.arange(target.max(initial=0) + 1))
+    strip = np.concatenate([[0], tokens_before])[target] // (BATCHES_PER_STRIP * tokens)
+    order = np.lexsort((target, np.where(strip % 2 == 0, source, -source), strip))
+    # Two bytes where they do: numpy sorts these in linear time.
+    rank = np.zeros(int(cells.max(initial=0)) + 1, dtype=np.uint16 if len(cells) <= 2**16 else np.uint32)
+    rank[cells[order]] = np.arange(len(cells))
+    return rank[cell]
 
 
 def cut_batches(source_lengths: np.ndarray, target_lengths: np.ndarray, tokens: int) -> np.ndarray:
@@ -61,22 +78,25 @@ def padding_share(lengths: np.ndarray, batches: Sequence[np.ndarray]) -> float:
 class TokenBatchSampler(Sampler[list[int]]):
     """One process's share of the global batches, in training or (`shuffle=False`) evaluation.
 
-    A *global* batch holds at most `tokens_per_batch` source and as many target tokens (padding included) and is
-    one optimisation step. The sequence of global batches depends on the lengths, the budget, the seed and the epoch,
-    never on the number of processes: each is dealt out pair by pair to `num_processes * accumulation_steps`
-    micro-batches, of which this process yields its own `accumulation_steps`. A global batch with fewer pairs than
-    micro-batches leaves some of these empty (an empty list), so that every process takes every step.
+    A *global* batch is one optimisation step: at most `tokens_per_batch` source and as many target tokens, padding
+    included. It consists of up to `micro_batches` micro-batches of pairs of similar length, drawn from all lengths
+    (the paper's batch was one such micro-batch on each of 8 GPUs). They depend on the lengths, the budget, the seed
+    and the epoch, never on the number of processes, to which they are dealt out in turn. Where there is none left to
+    deal, a process gets an empty list, so that every process takes every step.
 
     Args:
         source_lengths, target_lengths: int [n], tokens of each pair.
         tokens_per_batch: the budget N, on each side.
-        shuffle: new order of batches, and of pairs of equal lengths, every epoch; otherwise shortest pairs first.
+        micro_batches: parts of a global batch.
+        shuffle: new order of micro-batches, and of pairs of equal lengths, every epoch; otherwise shortest first.
         seed: of the shuffling.
         rank, num_processes: this process, and how many there are.
-        accumulation_steps: micro-batches a process takes per optimisation step.
 
     Yields:
-        lists of indices into the data set, the same number on every process and in every epoch.
+        lists of indices into the data set, `accumulation_steps` for each global batch.
+
+    Raises:
+        ValueError: lengths that do not belong together, a rank that is not one, or a pair longer than a micro-batch.
     """
 
     def __init__(
@@ -85,11 +105,11 @@ class TokenBatchSampler(Sampler[list[int]]):
         target_lengths: Sequence[int] | np.ndarray,
         tokens_per_batch: int,
         *,
+        micro_batches: int = 1,
         shuffle: bool = True,
         seed: int = 0,
         rank: int = 0,
         num_processes: int = 1,
-        accumulation_steps: int = 1,
     ):
         self.source_lengths = np.asarray(source_lengths, dtype=np.int32)
         self.target_lengths = np.asarray(target_lengths, dtype=np.int32)
@@ -100,36 +120,49 @@ class TokenBatchSampler(Sampler[list[int]]):
             )
         if not 0 <= rank < num_processes:
             raise ValueError(f"rank={rank} must be at least 0 and below num_processes={num_processes}.")
-        self.tokens_per_batch, self.shuffle, self.seed = tokens_per_batch, shuffle, seed
-        self.rank, self.num_processes, self.accumulation_steps = rank, num_processes, accumulation_steps
+        self.tokens_per_batch, self.micro_batches, self.shuffle, self.seed = (
+            tokens_per_batch,
+            micro_batches,
+            shuffle,
+            seed,
+        )
+        self.rank, self.num_processes = rank, num_processes
+        self.accumulation_steps = -(-micro_batches // num_processes)
         self.epoch = 0
-        order = length_order(self.source_lengths, self.target_lengths, np.arange(self.source_lengths.size))
+        tokens = max(1, tokens_per_batch // micro_batches)
+        self.ranks = length_ranks(self.source_lengths, self.target_lengths, tokens)
+        order = np.argsort(self.ranks, kind="stable")
         # Every epoch's order has these same lengths in this same sequence, hence the same cuts.
-        self.cuts = cut_batches(self.source_lengths[order], self.target_lengths[order], tokens_per_batch)
+        self.cuts = cut_batches(self.source_lengths[order], self.target_lengths[order], tokens)
 
     @property
     def num_batches(self) -> int:
         """Number of global batches, that is of optimisation steps, in an epoch."""
-        return len(self.cuts) - 1
+        return -(-(len(self.cuts) - 1) // self.micro_batches)
 
     def set_epoch(self, epoch: int) -> None:
         """Choose the epoch whose order the next iteration takes."""
         self.epoch = epoch
 
-    def global_batches(self) -> list[np.ndarray]:
-        """This epoch's global batches: int64 arrays of indices, together every index once."""
+    def epoch_batches(self) -> list[np.ndarray]:
+        """This epoch's micro-batches: int arrays of indices, together every index once; global batch b is those from
+        b * micro_batches on."""
+        if len(self.cuts) == 1:
+            return []
+        if not self.shuffle:
+            return np.split(np.argsort(self.ranks, kind="stable"), self.cuts[1:-1])
         rng = np.random.default_rng((self.seed, self.epoch))
-        size = self.source_lengths.size
-        tie_breaker = rng.permutation(size) if self.shuffle else np.arange(size)
-        order = length_order(self.source_lengths, self.target_lengths, tie_breaker)
+        shuffled = rng.permutation(np.arange(self.ranks.size, dtype=np.int32))
+        order = shuffled[np.argsort(self.ranks[shuffled], kind="stable")]
         batches = np.split(order, self.cuts[1:-1])
-        return [batches[b] for b in rng.permutation(self.num_batches)] if self.shuffle else batches
+        return [batches[b] for b in rng.permutation(len(batches))]
 
     def __iter__(self) -> Iterator[list[int]]:
-        parts = self.num_processes * self.accumulation_steps
-        for batch in self.global_batches() if self.num_batches else []:
+        batches = self.epoch_batches()
+        for start in range(0, len(batches), self.micro_batches):
+            mine = batches[start : start + self.micro_batches][self.rank :: self.num_processes]
             for step in range(self.accumulation_steps):
-                yield batch[step * self.num_processes + self.rank :: parts].tolist()
+                yield mine[step].tolist() if step < len(mine) else []
 
     def __len__(self) -> int:
         return self.num_batches * self.accumulation_steps

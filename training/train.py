@@ -13,12 +13,12 @@ from pathlib import Path
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != Path(__file__).resolve().parent]
 
 from transformers import EarlyStoppingCallback, set_seed
-from transformers.trainer_utils import get_last_checkpoint
 from transformers.utils import logging
 
 from vaswani_mt.arguments import parse_arguments
 from vaswani_mt.averaging import average_checkpoints, last_checkpoints
 from vaswani_mt.building import build_model, build_tokenizer
+from vaswani_mt.checkpoints import last_resumable
 from vaswani_mt.data.encoding import drop_long, encode
 from vaswani_mt.model_card import write_model_card
 from vaswani_mt.trainer import VaswaniTrainer
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> dict[str, float]:
     """Run the whole job and return the final scores."""
     task, model_args, args = parse_arguments(argv)
     set_seed(args.seed)
-    checkpoint = get_last_checkpoint(args.output_dir) if Path(args.output_dir).is_dir() else None
+    checkpoint = last_resumable(args.output_dir)
     if checkpoint and not args.resume:
         raise ValueError(f"{args.output_dir} holds checkpoints already: add --resume true, or choose another folder.")
 
@@ -58,7 +58,14 @@ def main(argv: list[str]) -> dict[str, float]:
         processing_class=tokenizer,
         callbacks=stopping,
     )
-    result = trainer.train(resume_from_checkpoint=checkpoint)
+    result = trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    if trainer.guard.terminated:
+        resumed = argv if args.resume else [*argv, "--resume", "true"]
+        logger.warning(
+            f"Ended by SIGTERM after step {trainer.state.global_step} of {trainer.state.max_steps}; its checkpoint is "
+            f"saved. Go on with: accelerate launch training/train.py {shlex.join(resumed)}"
+        )
+        return {}
     trainer.save_metrics("train", result.metrics)
     trainer.save_state()
 

@@ -8,18 +8,21 @@ from safetensors import safe_open
 from tqdm.auto import tqdm
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedModel
 
+from .checkpoints import whole_checkpoints
+
 
 def last_checkpoints(output_dir: str | Path, number: int) -> list[Path]:
     """The last `number` folders checkpoint-STEP of a run, oldest first; fewer when there are fewer.
 
+    Those that were not saved to the end do not count.
+
     Raises:
         FileNotFoundError: there is none.
     """
-    found = [path for path in Path(output_dir).glob("checkpoint-*") if path.name.removeprefix("checkpoint-").isdigit()]
-    complete = [path for path in found if any(path.glob("*.safetensors"))]
-    if not complete:
+    found = [path for path in whole_checkpoints(output_dir) if any(path.glob("*.safetensors"))]
+    if not found:
         raise FileNotFoundError(f"No checkpoint-STEP folder with weights in {output_dir}.")
-    return sorted(complete, key=lambda path: int(path.name.removeprefix("checkpoint-")))[-number:]
+    return found[-number:]
 
 
 def average_checkpoints(paths: Sequence[str | Path]) -> PreTrainedModel:

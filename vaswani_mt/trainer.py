@@ -1,6 +1,7 @@
 """A thin Seq2SeqTrainer: token-bucketed batches, the paper's optimiser and schedule, exact evaluation."""
 
 import math
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,15 +9,18 @@ import numpy as np
 import torch
 from accelerate.utils import broadcast_object_list, gather_object
 from datasets import Dataset
+from safetensors import SafetensorError
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Seq2SeqTrainer, Seq2SeqTrainingArguments
 from transformers.integrations import is_deepspeed_zero3_enabled
 from transformers.integrations.fsdp import is_fsdp_managed_module
-from transformers.trainer_utils import EvalLoopOutput
+from transformers.trainer_utils import EvalLoopOutput, rotate_checkpoints
 from transformers.utils import logging
 
+from . import checkpoints
 from .cpu import bf16_speedup, keep_freed_memory
 from .data.batching import IGNORED, PairCollator, TokenBatchLoader, TokenBatchSampler, padding_share
+from .faults import FaultGuard
 from .tasks import Task
 
 logger = logging.get_logger(__name__)
@@ -27,7 +31,7 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
     """`Seq2SeqTrainingArguments` with the paper's settings as defaults (section 5), and batches counted in tokens.
 
     Raises:
-        ValueError: a budget or a number of checkpoints below 1.
+        ValueError: a budget or a number of checkpoints below 1, or another setting that is none.
     """
 
     learning_rate: float | None = field(  # type: ignore[assignment]
@@ -67,6 +71,10 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
     resume: bool = field(
         default=False, metadata={"help": "Go on from the last checkpoint in output_dir (from the start if none)."}
     )
+    on_nonfinite: str = field(
+        default="stop",
+        metadata={"help": "What a loss or gradient of NaN or infinity does: stop the run, or skip that update."},
+    )
     predict_with_generate: bool = field(default=True, metadata={"help": "Evaluate by translating."})
     remove_unused_columns: bool = field(default=False, metadata={"help": "Kept off: references are a column."})
     # HfArgumentParser takes the second member of a union for the type of the command line's values.
@@ -79,6 +87,8 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
             value = getattr(self, name)
             if value < 1:
                 raise ValueError(f"{name}={value} must be at least 1.")
+        if self.on_nonfinite not in ("stop", "skip"):
+            raise ValueError(f"on_nonfinite={self.on_nonfinite!r} must be 'stop' or 'skip'.")
         super().__post_init__()
         if self.gradient_accumulation_steps != 1:
             raise ValueError(
@@ -148,6 +158,14 @@ class VaswaniTrainer(Seq2SeqTrainer):
         kwargs.setdefault("data_collator", PairCollator(model.config.pad_token_id))
         super().__init__(model=model, args=args, **kwargs)
         self.task = task
+        if args.on_nonfinite == "skip" and self.is_deepspeed_enabled:
+            raise ValueError(
+                "on_nonfinite='skip' is not to be had with DeepSpeed, which updates by itself: use 'stop'."
+            )
+        self.guard = FaultGuard(args.on_nonfinite)
+        self.add_callback(self.guard)
+        self._staging: str | None = None  # where a checkpoint is being written
+        self._saved: str | None = None  # the checkpoint saved last
 
     def create_scheduler(self, num_training_steps: int, optimizer=None):
         """The paper's schedule for "inverse_sqrt" (step 1 gets the rate of step 1, not 0), else Trainer's."""
@@ -159,6 +177,64 @@ class VaswaniTrainer(Seq2SeqTrainer):
             )
             self._created_lr_scheduler = True
         return super().create_scheduler(num_training_steps, optimizer)
+
+    # --- Faults ------------------------------------------------------------------------------------------------
+
+    def training_step(self, model, inputs, num_items_in_batch=None) -> torch.Tensor:
+        """As `Trainer.training_step`; the loss is looked at once the step's gradient is complete."""
+        loss = super().training_step(model, inputs, num_items_in_batch)
+        self.guard.losses.append(loss)
+        return loss
+
+    def _get_grad_norm(self, model, grad_norm=None):
+        """The gradient's norm, asked for just before the optimiser's step; see `FaultGuard`."""
+        norm = super()._get_grad_norm(model, grad_norm)
+        # A gradient scaler (fp16) leaves out steps by itself while it looks for its scale.
+        if not self.guard.takes(norm) and getattr(self.accelerator, "scaler", None) is None:
+            step = self.state.global_step
+            self.guard.report(step + 1, *self._train_loader.describe(step), norm)
+            model.zero_grad()  # the optimiser passes over weights without a gradient
+        return norm
+
+    def _get_output_dir(self, trial) -> str:
+        return self._staging or super()._get_output_dir(trial)
+
+    def _save_checkpoint(self, model, trial) -> None:
+        """Save a checkpoint that is either whole or not there; see `vaswani_mt.checkpoints`.
+
+        Raises:
+            OSError: it could not be saved, for want of room, say. Earlier checkpoints are as they were.
+        """
+        run_dir, name = super()._get_output_dir(trial), f"{checkpoints.PREFIX}{self.state.global_step}"
+        if self._saved == (final := os.path.join(run_dir, name)):
+            return
+        if self.is_local_process_zero():
+            checkpoints.discard_staging(run_dir)
+        self.accelerator.wait_for_everyone()
+        try:
+            self._staging = os.path.join(run_dir, checkpoints.STAGING)
+            super()._save_checkpoint(model, trial)
+            if self.state.best_global_step == self.state.global_step:
+                self.state.best_model_checkpoint = final
+            self.accelerator.wait_for_everyone()
+            if self.args.should_save:
+                checkpoints.publish(run_dir, name, self.state)
+        except (OSError, RuntimeError, SafetensorError) as error:
+            if not self.args.should_save:
+                raise
+            raise checkpoints.save_failure(run_dir, name, error) from error
+        finally:
+            self._staging = None
+        self._saved = final
+        self.accelerator.wait_for_everyone()
+        if self.args.should_save:
+            rotate_checkpoints(run_dir, self.args.save_total_limit, self.state.best_model_checkpoint)
+        if self.args.push_to_hub:
+            self._push_from_checkpoint(final)
+
+    def _push_from_checkpoint(self, checkpoint_folder: str) -> None:
+        if not self._staging:
+            super()._push_from_checkpoint(checkpoint_folder)
 
     # --- Data --------------------------------------------------------------------------------------------------
 
@@ -197,6 +273,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
             f"{padding_share(sampler.source_lengths, batches):.1%}, target "
             f"{padding_share(sampler.target_lengths, batches):.1%}"
         )
+        self._train_loader = loader
         return loader
 
     def get_eval_dataloader(self, eval_dataset=None) -> TokenBatchLoader:

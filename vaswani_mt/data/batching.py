@@ -157,10 +157,19 @@ class TokenBatchSampler(Sampler[list[int]]):
         batches = np.split(order, self.cuts[1:-1])
         return [batches[b] for b in rng.permutation(len(batches))]
 
+    def step_rows(self, epoch: int, batch: int) -> list[list[int]]:
+        """This process's micro-batches of global batch `batch` (from 0) in an epoch, for messages: plans it anew."""
+        self.set_epoch(epoch)
+        return [part.tolist() for part in self._share(self.epoch_batches(), batch)]
+
+    def _share(self, batches: list[np.ndarray], batch: int) -> list[np.ndarray]:
+        start = batch * self.micro_batches
+        return batches[start : start + self.micro_batches][self.rank :: self.num_processes]
+
     def __iter__(self) -> Iterator[list[int]]:
         batches = self.epoch_batches()
-        for start in range(0, len(batches), self.micro_batches):
-            mine = batches[start : start + self.micro_batches][self.rank :: self.num_processes]
+        for batch in range(self.num_batches):
+            mine = self._share(batches, batch)
             for step in range(self.accumulation_steps):
                 yield mine[step].tolist() if step < len(mine) else []
 
@@ -171,9 +180,15 @@ class TokenBatchSampler(Sampler[list[int]]):
 class TokenBatchLoader(DataLoader):
     """A DataLoader that tells its TokenBatchSampler the epoch, which the Trainer announces through `set_epoch`."""
 
+    batch_sampler: TokenBatchSampler  # type: ignore[assignment]
+
     def set_epoch(self, epoch: int) -> None:
-        assert isinstance(self.batch_sampler, TokenBatchSampler)
         self.batch_sampler.set_epoch(epoch)
+
+    def describe(self, step: int) -> tuple[str, list[list[int]]]:
+        """What the optimisation step after `step` others takes: its name, and this process's micro-batches as rows."""
+        epoch, batch = divmod(step, self.batch_sampler.num_batches)
+        return f"batch {batch + 1} of epoch {epoch + 1}", self.batch_sampler.step_rows(epoch, batch)
 
 
 class PairCollator:

@@ -39,7 +39,7 @@ def main(argv: list[str]) -> dict[str, float]:
     if trainer.is_world_process_zero():
         print(json.dumps(metrics, indent=2, ensure_ascii=False))
         if evaluation.hypotheses:
-            lines = task.decode(result.predictions, tokenizer)
+            lines = task.decode(result.predictions, tokenizer, dataset)
             Path(evaluation.hypotheses).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return metrics
 

@@ -45,7 +45,7 @@ def main(argv: list[str]) -> dict[str, float]:
         }
         train_set = drop_long(encoded["train"], model_args.max_source_length, model_args.max_target_length)
 
-    model = build_model(model_args, tokenizer)
+    model = build_model(model_args, task, tokenizer)
     if "validation" not in encoded:
         args.eval_strategy = "no"
     stopping = [EarlyStoppingCallback(args.early_stopping_patience)] if args.early_stopping_patience else []

@@ -17,7 +17,7 @@ from .trainer import VaswaniTrainingArguments
 class ModelArguments:
     """Model and vocabulary of a run."""
 
-    task: str = field(default="translation", metadata={"help": "What is learned: translation."})
+    task: str = field(default="translation", metadata={"help": "What is learned: translation or parsing."})
     model_config: str | None = field(
         default=None, metadata={"help": "Folder with config.json. Default: the folder of the YAML file."}
     )

@@ -28,6 +28,7 @@ def build_tokenizer(
         task.texts(train_set),
         args.vocab_size,
         args.tokenizer_algorithm,
+        symbols=task.symbols(train_set),
         pretokenized=args.pretokenized,
         total=2 * len(train_set),
     )
@@ -35,7 +36,7 @@ def build_tokenizer(
     return tokenizer
 
 
-def build_model(args: ModelArguments, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+def build_model(args: ModelArguments, task: Task, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
     """The model of `args.model_config` with fresh weights, or that of `args.init_from`.
 
     The vocabulary decides over vocabulary size and special symbols, whatever the configuration file says.
@@ -57,9 +58,10 @@ def build_model(args: ModelArguments, tokenizer: PreTrainedTokenizerBase) -> Pre
         raise FileNotFoundError(f"No config.json in {folder}: give --model_config FOLDER, or --init_from MODEL.")
     settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    one_matrix = settings.get("weight_tying", VaswaniConfig.weight_tying) == "all"
     vocabulary = {
         "vocab_size": len(tokenizer),
-        "decoder_vocab_size": None,
+        "decoder_vocab_size": None if one_matrix else task.target_vocab_size(tokenizer),
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.bos_token_id,
         "eos_token_id": tokenizer.eos_token_id,

@@ -4,7 +4,8 @@ Both algorithms work on bytes, so that every text can be written with the vocabu
 for any NFC text: there is no unknown symbol. Pieces carry the space before them, as in GNMT's word-pieces.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def train_tokenizer(
     vocab_size: int,
     algorithm: str = "bpe",
     *,
+    symbols: Sequence[str] = (),
     pretokenized: bool = False,
     total: int | None = None,
     model_max_length: int | None = None,
@@ -38,6 +40,8 @@ def train_tokenizer(
         vocab_size: number of symbols, the 4 special ones and 256 bytes included (the paper: about 37000 byte-pair
             symbols for English-German, 32000 word-pieces for English-French). A small corpus gives fewer.
         algorithm: "bpe" (byte-pair merges in the order learned) or "wordpiece" (longest match first).
+        symbols: target symbols that are no text, such as the brackets of trees: atoms that no text is ever split
+            into. They follow the special symbols (see `target_symbols`) and are counted in `vocab_size`.
         pretokenized: the text is tokenised already: only spaces separate words.
         total: number of texts, for the progress bar.
         model_max_length: sentences with more tokens are warned about when encoded; None: no limit.
@@ -48,11 +52,15 @@ def train_tokenizer(
     Raises:
         ValueError: unknown algorithm, a vocabulary too small for the bytes, or no text at all.
     """
-    smallest = len(SPECIAL_TOKENS) + 256
+    smallest = len(SPECIAL_TOKENS) + len(symbols) + 256
     if vocab_size < smallest:
         raise ValueError(f"vocab_size={vocab_size} is too small: {smallest} symbols are taken by bytes and specials.")
+    for symbol in symbols:
+        if symbol.split() != [symbol]:
+            raise ValueError(f"The target symbol {symbol!r} is empty or has whitespace in it.")
+    atoms = [f" {symbol}" for symbol in symbols]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    special_tokens = list(SPECIAL_TOKENS.values())
+    special_tokens = [*SPECIAL_TOKENS.values(), *atoms]
     arguments: dict[str, Any] = {"vocab_size": vocab_size, "special_tokens": special_tokens, "show_progress": False}
     trainer: trainers.Trainer
     if algorithm == "bpe":
@@ -82,6 +90,11 @@ def train_tokenizer(
     tokenizer.train_from_iterator(counted(), trainer)
     if count == 0:
         raise ValueError("No text to train a vocabulary on.")
+    if atoms:
+        # The trainer takes them for special tokens, which decoding would leave out.
+        state = json.loads(tokenizer.to_str())
+        state["added_tokens"] = [token for token in state["added_tokens"] if token["content"] not in atoms]
+        tokenizer = Tokenizer.from_str(json.dumps(state))
     eos = SPECIAL_TOKENS["eos_token"]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"$A {eos}", pair=f"$A {eos} $B {eos}", special_tokens=[(eos, tokenizer.token_to_id(eos))]
@@ -97,6 +110,16 @@ def train_tokenizer(
         split_special_tokens=True,
         **({} if model_max_length is None else {"model_max_length": model_max_length}),
     )
+
+
+def target_symbols(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The target symbols of a vocabulary made with some, and their ids: those right after the special ones.
+
+    In the vocabulary each has a space before it. A piece of text never has one (its spaces are bytes, written "Ġ"), so
+    the two cannot be confused, and `tokenizer.decode` puts spaces between symbols.
+    """
+    ids = {token[1:]: index for token, index in tokenizer.get_vocab().items() if token.startswith(" ")}
+    return dict(sorted(ids.items(), key=lambda item: item[1]))
 
 
 def load_tokenizer(path: str | Path) -> PreTrainedTokenizerBase:

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +65,13 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
     average_checkpoints: int = field(
         default=5, metadata={"help": "The final model is the mean of this many last checkpoints (section 6.1)."}
     )
+    guided_alignment: float = field(
+        default=0.0,
+        metadata={
+            "help": "Weight of a loss on where the decoder's attention looks, for tasks that know it (parsing); 0, as "
+            "in the paper: none."
+        },
+    )
     early_stopping_patience: int | None = field(
         default=None,
         metadata={"help": "Stop after this many evaluations without a better metric_for_best_model."},
@@ -113,6 +121,25 @@ def inverse_sqrt_factor(step: int, warmup_steps: float) -> float:
     return min(step / warmup_steps, math.sqrt(warmup_steps / step)) if warmup_steps else step**-0.5
 
 
+def alignment_loss(cross_attentions: Sequence[torch.Tensor], alignment: torch.Tensor) -> torch.Tensor:
+    """Guided alignment: cross-entropy of one head's attention to where the next target symbol comes from.
+
+    Args:
+        cross_attentions: of some decoder layers, [B, h, T, S] each; the first head of every one is guided.
+        alignment: [B, T] int64, the source position for each target position, -100 where there is none.
+
+    Returns:
+        scalar, summed over target positions and averaged over layers.
+    """
+    known = alignment != IGNORED
+    source = alignment.clamp(min=0).unsqueeze(-1)
+    total = torch.zeros((), device=alignment.device)
+    for weights in cross_attentions:
+        chosen = weights[:, 0].float().gather(-1, source).squeeze(-1)
+        total = total - chosen[known].clamp(min=1e-9).log().sum()
+    return total / len(cross_attentions)
+
+
 def _prepare_bf16_on_cpu(model: PreTrainedModel, args: VaswaniTrainingArguments) -> None:
     """Mixed precision where it pays, float32 where this CPU's bfloat16 products are the slower ones."""
     speedup = bf16_speedup()
@@ -156,6 +183,8 @@ class VaswaniTrainer(Seq2SeqTrainer):
             if args.mixed_precision == "bf16":  # from the arguments or from `accelerate launch --mixed_precision`
                 _prepare_bf16_on_cpu(model, args)
         kwargs.setdefault("data_collator", PairCollator(model.config.pad_token_id))
+        if args.guided_alignment:
+            model.set_attn_implementation("eager")  # the others do not tell their weights
         super().__init__(model=model, args=args, **kwargs)
         self.task = task
         if args.on_nonfinite == "skip" and self.is_deepspeed_enabled:
@@ -244,7 +273,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
             lengths["source_length"][:], lengths["target_length"][:], tokens_per_batch, **sampling
         )
         return TokenBatchLoader(
-            dataset.select_columns(["input_ids", "labels"]),  # type: ignore[arg-type]
+            dataset.select_columns(["input_ids", "labels", *self.task.batch_columns]),  # type: ignore[arg-type]
             batch_sampler=sampler,
             collate_fn=self.data_collator,
             num_workers=self.args.dataloader_num_workers,
@@ -290,6 +319,24 @@ class VaswaniTrainer(Seq2SeqTrainer):
         """As `get_eval_dataloader`."""
         return self.get_eval_dataloader(test_dataset)
 
+    # --- Loss --------------------------------------------------------------------------------------------------
+
+    def _model_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The batch without the columns that are the task's own."""
+        return {name: value for name, value in inputs.items() if name not in self.task.batch_columns}
+
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        """The model's loss and, with `guided_alignment`, that of its attention; see `alignment_loss`."""
+        alignment, inputs = inputs.get("alignment"), self._model_inputs(inputs)
+        if not self.args.guided_alignment or alignment is None:
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        inputs |= {"output_attentions": True}
+        loss, outputs = super().compute_loss(model, inputs, True, num_items_in_batch)
+        attention = alignment_loss(outputs.cross_attentions[-2:], alignment)
+        count = (alignment != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
+        loss = loss + self.args.guided_alignment * attention / count
+        return (loss, outputs) if return_outputs else loss
+
     # --- Evaluation --------------------------------------------------------------------------------------------
 
     def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix="eval", **gen_kwargs):
@@ -327,7 +374,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
         for indices, counts in zip(mine, counted, strict=True):
             inputs = self._prepare_inputs(self.data_collator(dataloader.dataset.__getitems__(indices)))
             with torch.no_grad(), self.compute_loss_context_manager():
-                loss = model(**inputs, return_logits=False).loss.item()
+                loss = model(**self._model_inputs(inputs), return_logits=False).loss.item()
             generated = [] if loss_only else self._generate(inputs)
             if counts:
                 number = int((inputs["labels"] != IGNORED).sum())
@@ -353,6 +400,8 @@ class VaswaniTrainer(Seq2SeqTrainer):
     def _generate(self, inputs: dict[str, torch.Tensor]) -> list[list[list[int]]]:
         """For each sentence of the batch its num_return_sequences best outputs, as ids."""
         settings = {name: value for name, value in self._gen_kwargs.items() if value is not None}
+        all_settings = self.model.generation_config.to_diff_dict() | settings  # type: ignore[union-attr]
+        settings = self.task.generation(inputs, self.processing_class, all_settings) | settings
         settings.setdefault("synced_gpus", is_deepspeed_zero3_enabled() or is_fsdp_managed_module(self.model))
         output = self.model.generate(  # type: ignore[operator]
             input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], **settings
@@ -364,7 +413,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
         """The task's scores, computed by the main process and known to all."""
         scores: list[Any] = [None]
         if self.args.process_index == 0:
-            predictions = self.task.decode(sequences, self.processing_class)
+            predictions = self.task.decode(sequences, self.processing_class, self._evaluated)
             scores = [self.task.score(predictions, self.task.references(self._evaluated))]
         return broadcast_object_list(scores)[0]
 

@@ -1,6 +1,7 @@
 """Batches of about N source and N target tokens, pairs of similar length together (section 5.1)."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -198,14 +199,15 @@ class PairCollator:
         pad_token_id: fills `input_ids`; labels are filled with -100.
 
     Returns (from the call, for B pairs):
-        input_ids [B, S], attention_mask [B, S] and labels [B, T], int64. For no pairs at all one position of padding
-        without a target: it takes part in the step and adds nothing to the loss.
+        input_ids [B, S], attention_mask [B, S] and labels [B, T], int64; other columns alike, lists filled with -100,
+        numbers as [B]. For no pairs at all one position of padding without a target, and no other column: it takes
+        part in the step and adds nothing to the loss.
     """
 
     def __init__(self, pad_token_id: int):
         self.pad_token_id = pad_token_id
 
-    def __call__(self, pairs: list[dict[str, list[int]]]) -> dict[str, torch.Tensor]:
+    def __call__(self, pairs: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
         if not pairs:
             padding = torch.full((1, 1), self.pad_token_id)
             ignored = torch.full((1, 1), IGNORED)
@@ -214,8 +216,16 @@ class PairCollator:
         targets = [torch.as_tensor(pair["labels"]) for pair in pairs]
         lengths = torch.tensor([len(source) for source in sources])
         input_ids = pad_sequence(sources, batch_first=True, padding_value=self.pad_token_id)
-        return {
+        batch = {
             "input_ids": input_ids,
             "attention_mask": (torch.arange(input_ids.shape[1]) < lengths[:, None]).long(),
             "labels": pad_sequence(targets, batch_first=True, padding_value=IGNORED),
         }
+        for name in pairs[0].keys() - batch.keys():
+            values = [torch.as_tensor(pair[name]) for pair in pairs]
+            batch[name] = (
+                pad_sequence(values, batch_first=True, padding_value=IGNORED)
+                if values[0].dim()
+                else (torch.stack(values))
+            )
+        return batch

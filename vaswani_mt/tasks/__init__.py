@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+import torch
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
 
 class Task(Protocol):
     """One job. Tasks are dataclasses: their fields are what a training.yaml or a command line can set."""
+
+    # Further columns that `encode` makes and a batch carries; they are not arguments of the model.
+    batch_columns: Sequence[str]
 
     def load(self, splits: Sequence[str] = ("train", "validation", "test")) -> DatasetDict:
         """Those of the sets asked for that the settings name; at least one."""
@@ -18,12 +22,28 @@ class Task(Protocol):
         """All text that a vocabulary must cover, source and target."""
         ...
 
-    def encode(self, examples: dict[str, list[Any]], tokenizer: PreTrainedTokenizerBase) -> dict[str, list[Any]]:
-        """A batch of examples -> columns input_ids and labels (lists of ids, each ending with EOS)."""
+    def symbols(self, dataset: Dataset) -> list[str]:
+        """Target symbols that are no text; see `train_tokenizer`."""
         ...
 
-    def decode(self, sequences: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase) -> list[str]:
-        """Generated ids -> output text, one a sequence."""
+    def target_vocab_size(self, tokenizer: PreTrainedTokenizerBase) -> int:
+        """How many symbols of the vocabulary, the first ones, a target can hold."""
+        ...
+
+    def encode(self, examples: dict[str, list[Any]], tokenizer: PreTrainedTokenizerBase) -> dict[str, list[Any]]:
+        """Examples -> columns input_ids and labels (lists of ids, each ending with EOS), and `batch_columns`."""
+        ...
+
+    def generation(
+        self, batch: dict[str, torch.Tensor], tokenizer: PreTrainedTokenizerBase, settings: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What `generate` needs for this batch beyond its settings: constraints, for instance."""
+        ...
+
+    def decode(
+        self, sequences: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase, dataset: Dataset
+    ) -> list[str]:
+        """Generated ids -> output text, one a sequence; as many sequences for each example of `dataset`, in order."""
         ...
 
     def references(self, dataset: Dataset) -> list[str]:
@@ -45,9 +65,10 @@ def task_class(name: str) -> type[Any]:
     Raises:
         ValueError: there is none; the message lists those there are.
     """
+    from .parsing import ParsingTask
     from .translation import TranslationTask
 
-    tasks = {"translation": TranslationTask}
+    tasks = {"translation": TranslationTask, "parsing": ParsingTask}
     if name not in tasks:
         raise ValueError(f"Unknown task {name!r}: it must be one of {', '.join(tasks)}.")
     return tasks[name]

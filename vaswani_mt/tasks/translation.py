@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import torch
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
@@ -25,6 +26,8 @@ class TranslationTask:
     Raises:
         ValueError: no corpus, two of them, or the same language twice.
     """
+
+    batch_columns: ClassVar[tuple[str, ...]] = ()
 
     source_lang: str = field(default="en", metadata={"help": "Language translated from, as the corpus names it."})
     target_lang: str = field(default="de", metadata={"help": "Language translated into."})
@@ -128,6 +131,14 @@ class TranslationTask:
                 yield pair[self.source_lang]
                 yield pair[self.target_lang]
 
+    def symbols(self, dataset: Dataset) -> list[str]:
+        """None: the target is text."""
+        return []
+
+    def target_vocab_size(self, tokenizer: PreTrainedTokenizerBase) -> int:
+        """All of it."""
+        return len(tokenizer)
+
     def encode(self, examples: dict[str, list[Any]], tokenizer: PreTrainedTokenizerBase) -> dict[str, list[Any]]:
         """Pairs -> input_ids (source) and labels (target), each ending with EOS."""
         pairs = examples["translation"]
@@ -136,7 +147,15 @@ class TranslationTask:
             "labels": tokenizer(text_target=[pair[self.target_lang] for pair in pairs])["input_ids"],
         }
 
-    def decode(self, sequences: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase) -> list[str]:
+    def generation(
+        self, batch: dict[str, torch.Tensor], tokenizer: PreTrainedTokenizerBase, settings: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def decode(
+        self, sequences: Sequence[Sequence[int]], tokenizer: PreTrainedTokenizerBase, dataset: Dataset
+    ) -> list[str]:
         """Generated ids -> sentences."""
         return tokenizer.batch_decode([list(sequence) for sequence in sequences], skip_special_tokens=True)
 

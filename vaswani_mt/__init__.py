@@ -11,12 +11,14 @@ from .registration import register_models, register_pipelines
 if TYPE_CHECKING:
     from .configuration_vaswani import VaswaniConfig
     from .modeling_vaswani import VaswaniForConditionalGeneration, VaswaniModel
+    from .parsing_vaswani import ConstituencyParsingPipeline
     from .pipeline_vaswani import TranslationPipeline
     from .trainer import VaswaniTrainer, VaswaniTrainingArguments
 
 __version__ = "0.1.0"
 
 _MODULE_OF = {
+    "ConstituencyParsingPipeline": "parsing_vaswani",
     "TranslationPipeline": "pipeline_vaswani",
     "VaswaniConfig": "configuration_vaswani",
     "VaswaniForConditionalGeneration": "modeling_vaswani",
@@ -37,6 +39,7 @@ register_models()
 register_pipelines()
 
 __all__ = [
+    "ConstituencyParsingPipeline",
     "TranslationPipeline",
     "VaswaniConfig",
     "VaswaniForConditionalGeneration",

@@ -32,6 +32,7 @@ def build_tokenizer(
         pretokenized=args.pretokenized,
         total=2 * len(train_set),
     )
+    tokenizer.init_kwargs.update(task.tokenizer_settings())  # saved with it
     tokenizer.save_pretrained(output_dir)
     return tokenizer
 

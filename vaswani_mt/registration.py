@@ -15,6 +15,8 @@ from typing import Any
 
 TASK = "translation"
 LANGUAGE_PAIR = re.compile(r"translation_(.+)_to_(.+)")
+PARSING_TASK = "constituency-parsing"
+PARSING_PIPELINE_CLASS = "vaswani_mt.parsing_vaswani.ConstituencyParsingPipeline"
 PIPELINE_CLASS = "vaswani_mt.pipeline_vaswani.TranslationPipeline"
 
 
@@ -81,6 +83,7 @@ def register_pipelines() -> None:
     gives this package's class. Other removed tasks ("summarization", ...) stay removed.
     """
     when_imported("transformers.pipelines", _register_translation)
+    when_imported("transformers.pipelines", _register_parsing)
 
 
 def _register_translation() -> None:
@@ -109,6 +112,16 @@ def _register_translation() -> None:
 
     # The registry has no way to add a family of tasks.
     registry.check_task = check_task_or_language_pair  # type: ignore[method-assign]
+
+
+def _register_parsing() -> None:
+    """Add `pipeline("constituency-parsing")`, a task that transformers never had."""
+    from transformers import pipelines
+
+    pipelines.PIPELINE_REGISTRY.supported_tasks.setdefault(
+        PARSING_TASK,
+        {"impl": PARSING_PIPELINE_CLASS, "pt": (pipelines.AutoModelForSeq2SeqLM,), "default": {}, "type": "text"},
+    )
 
 
 def register_models() -> None:

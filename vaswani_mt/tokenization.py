@@ -41,7 +41,7 @@ def train_tokenizer(
             symbols for English-German, 32000 word-pieces for English-French). A small corpus gives fewer.
         algorithm: "bpe" (byte-pair merges in the order learned) or "wordpiece" (longest match first).
         symbols: target symbols that are no text, such as the brackets of trees: atoms that no text is ever split
-            into. They follow the special symbols (see `target_symbols`) and are counted in `vocab_size`.
+            into. They follow the special symbols (see `parsing_vaswani.target_symbols`) and count in `vocab_size`.
         pretokenized: the text is tokenised already: only spaces separate words.
         total: number of texts, for the progress bar.
         model_max_length: sentences with more tokens are warned about when encoded; None: no limit.
@@ -110,16 +110,6 @@ def train_tokenizer(
         split_special_tokens=True,
         **({} if model_max_length is None else {"model_max_length": model_max_length}),
     )
-
-
-def target_symbols(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """The target symbols of a vocabulary made with some, and their ids: those right after the special ones.
-
-    In the vocabulary each has a space before it. A piece of text never has one (its spaces are bytes, written "Ġ"), so
-    the two cannot be confused, and `tokenizer.decode` puts spaces between symbols.
-    """
-    ids = {token[1:]: index for token, index in tokenizer.get_vocab().items() if token.startswith(" ")}
-    return dict(sorted(ids.items(), key=lambda item: item[1]))
 
 
 def load_tokenizer(path: str | Path) -> PreTrainedTokenizerBase:

@@ -400,8 +400,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
     def _generate(self, inputs: dict[str, torch.Tensor]) -> list[list[list[int]]]:
         """For each sentence of the batch its num_return_sequences best outputs, as ids."""
         settings = {name: value for name, value in self._gen_kwargs.items() if value is not None}
-        all_settings = self.model.generation_config.to_diff_dict() | settings  # type: ignore[union-attr]
-        settings = self.task.generation(inputs, self.processing_class, all_settings) | settings
+        settings |= self.task.generation(self.model, self.processing_class, inputs, settings)
         settings.setdefault("synced_gpus", is_deepspeed_zero3_enabled() or is_fsdp_managed_module(self.model))
         output = self.model.generate(  # type: ignore[operator]
             input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], **settings

@@ -1,27 +1,20 @@
-"""Penn Treebank bracket files: reading, the cleaning every parser paper does, writing.
-
-A word stands in a tree as it does in the file, that is with its brackets escaped (-LRB- for "(" and so on).
-"""
+"""Penn Treebank bracket files: reading, the cleaning that every parser paper does, the standard split."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
+from ..trees_vaswani import ROOT, Tree
 from .corpora import OPENERS, file_lines
 
 ROOT_LABELS = ("", "TOP", "ROOT", "S1")  # names of the bracket around a whole tree; cleaned trees have TOP
 TRACE = "-NONE-"
-ESCAPES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 TREE_SUFFIXES = (".mrg", ".tree", ".trees", ".ptb", ".prd", ".bracketed")
 COMMENTS = ("%", "#", ";", "*x*")  # how a line between two trees may begin
 
 # ASCII whitespace separates; treebanks have words with thin and no-break spaces in them.
 _TOKEN = re.compile(r"[()]|[^ \t\n\r\f\v()]+")
-_ESCAPED = re.compile("|".join(ESCAPES.values()), re.IGNORECASE)
-_BRACKET = re.compile("[" + re.escape("".join(ESCAPES)) + "]")
-_UNESCAPES = {escape: bracket for bracket, escape in ESCAPES.items()}
 
 # LDC99T42: sections of the Wall Street Journal, and where under the root of the release they lie.
 WSJ_SECTIONS = {
@@ -30,69 +23,6 @@ WSJ_SECTIONS = {
     "test": ["23"],
 }
 WSJ_FOLDERS = ("", "wsj", "mrg/wsj", "parsed/mrg/wsj", "treebank_3/parsed/mrg/wsj", "combined/wsj")
-
-
-@dataclass(slots=True, eq=False)
-class Tree:
-    """A phrase (its children, no word) or a pre-terminal (a word, no children); `str` is its one-line form."""
-
-    label: str
-    children: tuple["Tree", ...] = ()
-    word: str | None = None
-
-    def __str__(self) -> str:
-        parts: list[str] = []
-        stack: list[Tree | None] = [self]
-        while stack:  # no recursion anywhere here: a model may nest brackets deeper than Python nests calls
-            node = stack.pop()
-            if node is None:
-                parts.append(")")
-            elif node.word is not None:
-                parts.append(f" ({node.label} {node.word})")
-            else:
-                parts.append(f" ({node.label}")
-                stack += [None, *reversed(node.children)]
-        return "".join(parts)[1:]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(str(self))
-
-    def preterminals(self) -> Iterator["Tree"]:
-        """The pre-terminals from left to right."""
-        stack = [self]
-        while stack:
-            node = stack.pop()
-            if node.word is not None:
-                yield node
-            stack += reversed(node.children)
-
-    def words(self) -> list[str]:
-        """The leaves, escaped as in a file."""
-        return [node.word for node in self.preterminals() if node.word is not None]
-
-
-def is_word(text: str) -> bool:
-    """Whether a bracket file can hold it as a word or label, brackets aside."""
-    return re.fullmatch(r"[^ \t\n\r\f\v]+", text) is not None
-
-
-def escape(word: str) -> str:
-    """A raw word as a treebank writes it: f(x) -> f-LRB-x-RRB-.
-
-    Raises:
-        ValueError: the word is empty or holds whitespace, which no bracket file can hold.
-    """
-    if not is_word(word):
-        raise ValueError(f"{word!r} is no word: a word is not empty and has no whitespace in it.")
-    return _BRACKET.sub(lambda match: ESCAPES[match[0]], word)
-
-
-def unescape(word: str) -> str:
-    """What a treebank's word looks like in raw text: -LRB- -> (."""
-    return _ESCAPED.sub(lambda match: _UNESCAPES[match[0].upper()], word)
 
 
 _CONTENT = "a bracket holds one word or other brackets, and brackets in words are written -LRB- and -RRB-"
@@ -214,7 +144,7 @@ def clean(tree: Tree) -> Tree | None:
         return None
     (root,) = children[0]
     is_root = root.word is None and root.label in ROOT_LABELS
-    return Tree("TOP", root.children if is_root else (root,))
+    return Tree(ROOT, root.children if is_root else (root,))
 
 
 def read_trees(paths: Sequence[str | Path]) -> Iterator[Tree]:

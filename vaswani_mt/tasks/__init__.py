@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import torch
 from datasets import Dataset, DatasetDict
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 class Task(Protocol):
@@ -30,12 +30,20 @@ class Task(Protocol):
         """How many symbols of the vocabulary, the first ones, a target can hold."""
         ...
 
+    def tokenizer_settings(self) -> dict[str, Any]:
+        """Settings that a vocabulary trained for this task is to remember."""
+        ...
+
     def encode(self, examples: dict[str, list[Any]], tokenizer: PreTrainedTokenizerBase) -> dict[str, list[Any]]:
         """Examples -> columns input_ids and labels (lists of ids, each ending with EOS), and `batch_columns`."""
         ...
 
     def generation(
-        self, batch: dict[str, torch.Tensor], tokenizer: PreTrainedTokenizerBase, settings: dict[str, Any]
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        batch: dict[str, torch.Tensor],
+        settings: dict[str, Any],
     ) -> dict[str, Any]:
         """What `generate` needs for this batch beyond its settings: constraints, for instance."""
         ...

@@ -2,22 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
 from datasets import Dataset, DatasetDict
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from .. import metrics
-from ..constraints_vaswani import TreeConstraint
 from ..data import grammar
-from ..data.linearisation import delinearise, linearise
-from ..data.treebank import Tree, clean, parse_tree, read_trees, unescape, wsj_files
-from ..generation_vaswani import SourceLengthCriteria
-from ..tokenization import SPECIAL_TOKENS, target_symbols
+from ..data.treebank import clean, parse_tree, read_trees, wsj_files
+from ..parsing_vaswani import encode_words, target_symbols, tree_constraint
+from ..tokenization import SPECIAL_TOKENS
+from ..trees_vaswani import Tree, delinearise, linearise, unescape
 
 logger = logging.get_logger(__name__)
 
@@ -59,7 +57,7 @@ class ParsingTask:
         default=None,
         metadata={
             "help": "Most word-pieces of a word; of a longer word the last ones are kept, which tell its ending. "
-            "Default: all."
+            "Default: all. Only for a vocabulary that is trained by this run; it remembers the setting."
         },
     )
     constrained: bool = field(
@@ -143,6 +141,10 @@ class ParsingTask:
         """Special tokens and target symbols."""
         return len(SPECIAL_TOKENS) + len(target_symbols(tokenizer))
 
+    def tokenizer_settings(self) -> dict[str, Any]:
+        """How words are split into pieces: whoever parses with the model needs to know."""
+        return {} if self.pieces_per_word is None else {"pieces_per_word": self.pieces_per_word}
+
     def encode(self, examples: dict[str, list[Any]], tokenizer: PreTrainedTokenizerBase) -> dict[str, list[Any]]:
         """Trees -> input_ids (word-pieces), labels (symbols), num_words, and alignment.
 
@@ -150,12 +152,11 @@ class ParsingTask:
         chosen (of the end symbol once no word is left).
         """
         ids = target_symbols(tokenizer)
-        tags = {symbol for symbol in ids if symbol[0] not in "()"}
         columns: dict[str, list[Any]] = {"input_ids": [], "labels": [], "num_words": [], "alignment": []}
         for line in examples["tree"]:
             tree = parse_tree(line)
             words, symbols = tree.words(), linearise(tree, tags=self.tags)
-            pieces = encode_words([unescape(word) for word in words], tokenizer, self.pieces_per_word)
+            pieces = encode_words([unescape(word) for word in words], tokenizer)
             columns["input_ids"].append([piece for word in pieces for piece in word] + [tokenizer.eos_token_id])
             # A label that training did not see cannot be written.
             labels = [ids.get(symbol, tokenizer.unk_token_id) for symbol in symbols]
@@ -167,23 +168,23 @@ class ParsingTask:
             used, alignment = 0, []
             for symbol in [*symbols, ""]:
                 alignment.append(starts[min(used, len(words))])
-                used += symbol in tags or (symbol[:1] not in ("", "(", ")"))
+                used += symbol[:1] not in ("", "(", ")")
             columns["alignment"].append(alignment)
         return columns
 
     # --- Use ---------------------------------------------------------------------------------------------------
 
     def generation(
-        self, batch: dict[str, torch.Tensor], tokenizer: PreTrainedTokenizerBase, settings: dict[str, Any]
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        batch: dict[str, torch.Tensor],
+        settings: dict[str, Any],
     ) -> dict[str, Any]:
         """The constraint, unless it is switched off."""
         if not self.constrained:
             return {}
-        lengths = batch["attention_mask"].sum(-1)
-        limits = SourceLengthCriteria(lengths, settings.get("max_len_a", 1.0), settings.get("max_len_b", 50)).limits
-        if (limit := settings.get("max_new_tokens")) is not None:
-            limits = torch.full_like(limits, limit)
-        constraint = TreeConstraint(target_symbols(tokenizer), batch["num_words"], limits, tokenizer.eos_token_id)
+        constraint = tree_constraint(model, tokenizer, batch["attention_mask"], batch["num_words"], settings)
         return {"logits_processor": [constraint]}
 
     def decode(
@@ -222,16 +223,3 @@ class ParsingTask:
             "description": f"constituency parsing on {dataset}",
             "usage": 'parser = pipeline("constituency-parsing", model="{model}")\nparser("It works .")["tree"]',
         }
-
-
-def encode_words(
-    words: Sequence[str], tokenizer: PreTrainedTokenizerBase, pieces_per_word: int | None = None
-) -> list[list[int]]:
-    """The word-pieces of each word; see `ParsingTask.pieces_per_word`."""
-    kept = slice(None) if pieces_per_word is None else slice(-pieces_per_word, None)
-    return [list(_pieces(word, tokenizer)[kept]) for word in words]
-
-
-@lru_cache(maxsize=100_000)
-def _pieces(word: str, tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
-    return tuple(tokenizer(word, add_special_tokens=False)["input_ids"])

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import torch
 from datasets import Dataset, DatasetDict
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from .. import metrics
@@ -139,6 +139,10 @@ class TranslationTask:
         """All of it."""
         return len(tokenizer)
 
+    def tokenizer_settings(self) -> dict[str, Any]:
+        """None."""
+        return {}
+
     def encode(self, examples: dict[str, list[Any]], tokenizer: PreTrainedTokenizerBase) -> dict[str, list[Any]]:
         """Pairs -> input_ids (source) and labels (target), each ending with EOS."""
         pairs = examples["translation"]
@@ -148,7 +152,11 @@ class TranslationTask:
         }
 
     def generation(
-        self, batch: dict[str, torch.Tensor], tokenizer: PreTrainedTokenizerBase, settings: dict[str, Any]
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        batch: dict[str, torch.Tensor],
+        settings: dict[str, Any],
     ) -> dict[str, Any]:
         """Nothing."""
         return {}

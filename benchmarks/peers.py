@@ -1,6 +1,5 @@
 """The same weights in other programs: transformers' MarianMT and CTranslate2."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,7 @@ def as_marian(model: VaswaniForConditionalGeneration) -> MarianMTModel:
                 name = name.replace(part, other)
             theirs[name].copy_(tensor)
         for stack in ("encoder", "decoder"):
-            for name, module in getattr(marian.model, stack).named_modules():
+            for module in getattr(marian.model, stack).modules():
                 if isinstance(module, torch.nn.LayerNorm):
                     module.eps = ours.layer_norm_eps
             positions: Any = getattr(model.model, stack).embedding.positions
@@ -89,7 +88,3 @@ def as_ctranslate2(model: VaswaniForConditionalGeneration, folder: Path, symbols
     folder.mkdir(parents=True, exist_ok=True)
     spec.save(str(folder))
     return folder
-
-
-def installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None

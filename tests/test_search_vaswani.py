@@ -163,5 +163,5 @@ def test_length_penalty_is_that_of_the_paper():
     assert length_penalty(torch.tensor([25]), 0.6).item() == pytest.approx(2.6265278, rel=1e-6)
     assert length_penalty(torch.tensor([25]), 0.6, "length").item() == pytest.approx(math.exp(0.6 * math.log(25)))
     assert length_penalty(torch.tensor([1, 7]), 1.0).tolist() == [1.0, 2.0]
-    with pytest.raises(ValueError, match="length_penalty_type='wu'.*gnmt"):
+    with pytest.raises(ValueError, match=r"length_penalty_type='wu'.*gnmt"):
         length_penalty(torch.tensor([25]), 0.6, "wu")

@@ -700,6 +700,8 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
         self.model = VaswaniModel(config)
         self.lm_head = nn.Linear(config.d_model, config.target_vocab_size, bias=config.lm_head_bias)
         self.post_init()
+        # Of a configuration marked as derived, transformers drops the fields it does not know when it is loaded again.
+        self.generation_config._from_model_config = False  # type: ignore[union-attr]
 
     def resize_token_embeddings(self, new_num_tokens=None, pad_to_multiple_of=None, mean_resizing=True):
         """Resize the vocabulary; see `PreTrainedModel.resize_token_embeddings`.

@@ -17,9 +17,8 @@ from transformers.utils import logging
 
 from vaswani_mt.arguments import parse_arguments
 from vaswani_mt.averaging import average_checkpoints, last_checkpoints
-from vaswani_mt.building import build_model, build_tokenizer
+from vaswani_mt.building import build_data, build_model
 from vaswani_mt.checkpoints import last_resumable
-from vaswani_mt.data.encoding import drop_long, encode
 from vaswani_mt.model_card import write_model_card
 from vaswani_mt.trainer import VaswaniTrainer
 
@@ -35,18 +34,10 @@ def main(argv: list[str]) -> dict[str, float]:
         raise ValueError(f"{args.output_dir} holds checkpoints already: add --resume true, or choose another folder.")
 
     with args.main_process_first(desc="loading and encoding"):
-        corpora = task.load()
-        if "train" not in corpora:
-            raise ValueError("No training set: give train_files, or a dataset_name with a train_split.")
-        tokenizer = build_tokenizer(model_args, task, corpora["train"], args.output_dir)
-        encoded = {
-            name: encode(dataset, task, tokenizer, num_proc=model_args.preprocessing_num_proc)
-            for name, dataset in corpora.items()
-        }
-        train_set = drop_long(encoded["train"], model_args.max_source_length, model_args.max_target_length)
+        tokenizer, train_set, held_out = build_data(model_args, task, args.output_dir)
 
     model = build_model(model_args, task, tokenizer)
-    if "validation" not in encoded:
+    if "validation" not in held_out:
         args.eval_strategy = "no"
     stopping = [EarlyStoppingCallback(args.early_stopping_patience)] if args.early_stopping_patience else []
     trainer = VaswaniTrainer(
@@ -54,7 +45,7 @@ def main(argv: list[str]) -> dict[str, float]:
         args=args,
         task=task,
         train_dataset=train_set,
-        eval_dataset=encoded.get("validation"),
+        eval_dataset=held_out.get("validation"),
         processing_class=tokenizer,
         callbacks=stopping,
     )
@@ -76,8 +67,8 @@ def main(argv: list[str]) -> dict[str, float]:
         trainer.model.load_state_dict(averaged.state_dict())
     scores: dict[str, float] = {}
     for name in ("validation", "test"):
-        if name in encoded:
-            metrics = trainer.evaluate(encoded[name], metric_key_prefix=name)
+        if name in held_out:
+            metrics = trainer.evaluate(held_out[name], metric_key_prefix=name)
             trainer.log_metrics(name, metrics)
             trainer.save_metrics(name, metrics)
             scores |= metrics

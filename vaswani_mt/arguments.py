@@ -39,6 +39,20 @@ class ModelArguments:
     max_target_length: int | None = field(
         default=256, metadata={"help": "Drop training pairs with more target tokens."}
     )
+    prepared: str | None = field(
+        default=None, metadata={"help": "Train on what `vaswani-mt prepare` left in this folder."}
+    )
+    streaming: bool = field(
+        default=False,
+        metadata={"help": "Read the training set while training, for corpora that do not fit on the disk."},
+    )
+    shuffle_buffer: int = field(
+        default=100_000, metadata={"help": "With streaming: pairs that are shuffled and batched together."}
+    )
+    vocabulary_sample: int = field(
+        default=1_000_000,
+        metadata={"help": "With streaming and `vaswani-mt prepare`: pairs that a new vocabulary is trained on."},
+    )
     preprocessing_num_proc: int | None = field(default=None, metadata={"help": "Processes for encoding."})
 
 

@@ -15,6 +15,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_translate(commands)
     _add_average(commands)
+    _add_prepare(commands)
     arguments = parser.parse_args(argv)
     try:
         arguments.run(arguments)
@@ -107,6 +108,26 @@ def _average(arguments: argparse.Namespace) -> None:
     if (paths[-1] / "tokenizer.json").exists():
         load_tokenizer(paths[-1]).save_pretrained(arguments.output)
     print(f"Averaged {', '.join(path.name for path in paths)} into {arguments.output}.")
+
+
+def _add_prepare(commands) -> None:
+    parser = commands.add_parser(
+        "prepare", help="encode a large training corpus once, resumable, for training/train.py --prepared FOLDER"
+    )
+    parser.add_argument("settings", nargs=argparse.REMAINDER, help="training.yaml --output_dir FOLDER [--field value]")
+    parser.set_defaults(run=_prepare)
+
+
+def _prepare(arguments: argparse.Namespace) -> None:
+    from .arguments import parse_arguments
+    from .building import prepare_data
+    from .data.preparation import PreparationArguments
+
+    task, model_args, args, preparation = parse_arguments(arguments.settings, extra=[PreparationArguments])
+    counts = prepare_data(model_args, task, args.output_dir, preparation.shard_size)
+    print(
+        ", ".join(f"{name} {count}" for name, count in counts.items()) + f"; train with --prepared {args.output_dir}."
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """A thin Seq2SeqTrainer: token-bucketed batches, the paper's optimiser and schedule, exact evaluation."""
 
+import json
 import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,13 @@ from transformers.utils import logging
 from . import checkpoints
 from .cpu import bf16_speedup, keep_freed_memory
 from .data.batching import IGNORED, PairCollator, TokenBatchLoader, TokenBatchSampler, padding_share
+from .data.streaming import PairStream, StreamLoader
 from .faults import FaultGuard
 from .tasks import Task
 
 logger = logging.get_logger(__name__)
+
+STREAM_STATE = "stream_state.json"
 
 
 @dataclass
@@ -191,6 +196,7 @@ class VaswaniTrainer(Seq2SeqTrainer):
             raise ValueError(
                 "on_nonfinite='skip' is not to be had with DeepSpeed, which updates by itself: use 'stop'."
             )
+        self._train_loader: TokenBatchLoader | StreamLoader
         self.guard = FaultGuard(args.on_nonfinite)
         self.add_callback(self.guard)
         self._staging: str | None = None  # where a checkpoint is being written
@@ -245,6 +251,9 @@ class VaswaniTrainer(Seq2SeqTrainer):
             super()._save_checkpoint(model, trial)
             if self.state.best_global_step == self.state.global_step:
                 self.state.best_model_checkpoint = final
+            if self.args.should_save and isinstance(self._train_loader, StreamLoader):
+                stream = json.dumps(self._train_loader.state_dict())
+                Path(self._staging, name, STREAM_STATE).write_text(stream, encoding="utf-8")
             self.accelerator.wait_for_everyone()
             if self.args.should_save:
                 checkpoints.publish(run_dir, name, self.state)
@@ -260,6 +269,24 @@ class VaswaniTrainer(Seq2SeqTrainer):
             rotate_checkpoints(run_dir, self.args.save_total_limit, self.state.best_model_checkpoint)
         if self.args.push_to_hub:
             self._push_from_checkpoint(final)
+
+    def _init_training_state(
+        self, max_steps, num_update_steps_per_epoch, num_train_epochs, resume_from_checkpoint, trial
+    ) -> tuple[int, int]:
+        """As in Trainer; a stream goes on from its state, instead of from its start past all that was read."""
+        trained = super()._init_training_state(
+            max_steps, num_update_steps_per_epoch, num_train_epochs, resume_from_checkpoint, trial
+        )
+        if resume_from_checkpoint is None or not isinstance(self._train_loader, StreamLoader):
+            return trained
+        state = Path(resume_from_checkpoint, STREAM_STATE)
+        if not state.exists():
+            raise ValueError(
+                f"{resume_from_checkpoint} has no {STREAM_STATE}: that run was not streaming. Resume without it, or "
+                "start a new run with --init_from."
+            )
+        self._train_loader.load_state_dict(json.loads(state.read_text(encoding="utf-8")))
+        return 0, 0
 
     def _push_from_checkpoint(self, checkpoint_folder: str) -> None:
         if not self._staging:
@@ -281,17 +308,23 @@ class VaswaniTrainer(Seq2SeqTrainer):
             persistent_workers=self.args.dataloader_persistent_workers,
         )
 
-    def get_train_dataloader(self) -> TokenBatchLoader:
+    def get_train_dataloader(self) -> TokenBatchLoader | StreamLoader:  # type: ignore[override]
         """This process's micro-batches; global batches are the same whatever the number of processes."""
+        if isinstance(self.train_dataset, PairStream):
+            self._train_loader = StreamLoader(
+                self.train_dataset,
+                self.data_collator,
+                self.args.tokens_per_batch,
+                background=self.args.dataloader_num_workers > 0,
+                **self._sampling(),
+            )
+            return self._train_loader
         if self.train_dataset is None or len(self.train_dataset) == 0:
             raise ValueError("Training needs a train_dataset with at least one pair.")
         loader = self._loader(
             self.train_dataset,
             self.args.tokens_per_batch,
-            seed=self.args.data_seed if self.args.data_seed is not None else self.args.seed,
-            rank=self.args.process_index,
-            num_processes=self.args.world_size,
-            micro_batches=self.args.micro_batches,
+            **self._sampling(),
         )
         sampler: Any = loader.batch_sampler
         batches = sampler.epoch_batches()
@@ -304,6 +337,14 @@ class VaswaniTrainer(Seq2SeqTrainer):
         )
         self._train_loader = loader
         return loader
+
+    def _sampling(self) -> dict[str, int]:
+        return {
+            "seed": self.args.data_seed if self.args.data_seed is not None else self.args.seed,
+            "rank": self.args.process_index,
+            "num_processes": self.args.world_size,
+            "micro_batches": self.args.micro_batches,
+        }
 
     def get_eval_dataloader(self, eval_dataset=None) -> TokenBatchLoader:
         """Every batch, shortest first; `evaluation_loop` deals them out to the processes."""

@@ -18,12 +18,16 @@ def work(tmp_path_factory):
     return write_work_folder(tmp_path_factory.mktemp("work"))
 
 
-def straight(work, processes):
+STREAMING = ("--streaming", "true", "--shuffle_buffer", "100")
+
+
+def straight(work, processes, *arguments):
     """The folder of an undisturbed run of 40 steps."""
-    if not (work / f"straight-{processes}" / "checkpoint-40").exists():
-        with training(work, "--output_dir", f"straight-{processes}", processes=processes) as children:
+    name = "-".join(["straight", str(processes), *arguments[:1]])
+    if not (work / name / "checkpoint-40").exists():
+        with training(work, "--output_dir", name, *arguments, processes=processes) as children:
             finish(children, work)
-    return work / f"straight-{processes}"
+    return work / name
 
 
 def states(folder):
@@ -51,11 +55,12 @@ def order(folder, rank, steps):
     return [(step, digest) for step, digest in lines if int(step) in steps]
 
 
+@pytest.mark.parametrize("arguments", [(), STREAMING], ids=["map-style", "streaming"])
 @pytest.mark.parametrize("processes", [1, 2])
-def test_killed_after_17_steps_and_resumed_equals_40_straight_bit_for_bit(work, processes):
-    reference = straight(work, processes)
-    run = work / f"killed-{processes}"
-    with training(work, "--output_dir", run.name, processes=processes, pause=0.02) as children:
+def test_killed_after_17_steps_and_resumed_equals_40_straight_bit_for_bit(work, processes, arguments):
+    reference = straight(work, processes, *arguments)
+    run = work / f"killed-{processes}-{len(arguments)}"
+    with training(work, "--output_dir", run.name, *arguments, processes=processes, pause=0.02) as children:
         noted = run / "order-0"
         wait_for(lambda: noted.exists() and "\n20 " in noted.read_text(), children, work)
         for child in children:
@@ -66,7 +71,7 @@ def test_killed_after_17_steps_and_resumed_equals_40_straight_bit_for_bit(work, 
         killed = order(run, rank, range(17))
         assert killed == order(reference, rank, range(17))
         (run / f"order-{rank}").unlink()
-    with training(work, "--output_dir", run.name, "--resume", "true", processes=processes) as children:
+    with training(work, "--output_dir", run.name, "--resume", "true", *arguments, processes=processes) as children:
         finish(children, work)
     for rank in range(processes):
         resumed = order(run, rank, range(40))

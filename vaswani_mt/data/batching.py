@@ -1,6 +1,6 @@
 """Batches of about N source and N target tokens, pairs of similar length together (section 5.1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -193,7 +193,7 @@ class TokenBatchLoader(DataLoader):
 
 
 class PairCollator:
-    """Pad a list of {"input_ids", "labels"} to the longest of each.
+    """Pad {"input_ids", "labels"}, lists or int64 arrays, to the longest of each.
 
     Args:
         pad_token_id: fills `input_ids`; labels are filled with -100.
@@ -207,7 +207,7 @@ class PairCollator:
     def __init__(self, pad_token_id: int):
         self.pad_token_id = pad_token_id
 
-    def __call__(self, pairs: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+    def __call__(self, pairs: Sequence[Mapping[str, Any]]) -> dict[str, torch.Tensor]:
         if not pairs:
             padding = torch.full((1, 1), self.pad_token_id)
             ignored = torch.full((1, 1), IGNORED)

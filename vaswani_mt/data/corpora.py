@@ -63,15 +63,7 @@ def read_files(
         FileNotFoundError: a file is missing.
         ValueError: anything else that is wrong, with the file, the line and what to do.
     """
-    if source_lang == target_lang:
-        raise ValueError(f"Source and target language are both {source_lang!r}.")
-    files = [Path(path).absolute() for path in paths]
-    if not files:
-        raise ValueError("No file to read.")
-    for file in files:
-        if not file.is_file():
-            raise FileNotFoundError(f"No such file: {file}.")
-    languages = (source_lang, target_lang)
+    files, languages = _checked(paths, source_lang, target_lang)
     builder = _ParallelText(
         dataset_name="parallel_text",
         cache_dir=cache_dir,
@@ -84,6 +76,37 @@ def read_files(
     except datasets.exceptions.DatasetGenerationError as error:
         raise (error.__cause__ or error) from None
     return builder.as_dataset(split="train")
+
+
+def stream_files(paths: Sequence[str | Path], source_lang: str, target_lang: str) -> datasets.IterableDataset:
+    """The same pairs as `read_files`, read when they are asked for and kept nowhere; a shard for every corpus.
+
+    Raises: as `read_files`; errors inside the files come when they are reached.
+    """
+    files, languages = _checked(paths, source_lang, target_lang)
+    return datasets.IterableDataset.from_generator(
+        _stream, gen_kwargs={"corpora": list(_corpora(files, languages)), "languages": languages}
+    )
+
+
+def _stream(corpora: list[Files], languages: Languages) -> Iterator[dict[str, dict[str, str]]]:
+    for files in corpora:
+        pairs = _parallel_lines(*files) if len(files) == 2 else _table(files[0], languages)
+        for texts in pairs:
+            yield {"translation": dict(zip(languages, texts, strict=True))}
+
+
+def _checked(paths: Sequence[str | Path], source_lang: str, target_lang: str) -> tuple[list[Path], Languages]:
+    """The files, all there, and the languages, which differ."""
+    if source_lang == target_lang:
+        raise ValueError(f"Source and target language are both {source_lang!r}.")
+    files = [Path(path).absolute() for path in paths]
+    if not files:
+        raise ValueError("No file to read.")
+    for file in files:
+        if not file.is_file():
+            raise FileNotFoundError(f"No such file: {file}.")
+    return files, (source_lang, target_lang)
 
 
 def _kind(file: Path) -> str:
@@ -335,7 +358,22 @@ def read_hub(
     return dataset.select_columns("translation")
 
 
-def _load(name: str, config: str | None, split: str, revision: str | None) -> Dataset:
+def stream_hub(
+    name: str, config: str | None, split: str, source_lang: str, target_lang: str, *, revision: str | None = None
+) -> datasets.IterableDataset:
+    """The same pairs as `read_hub`, fetched when they are asked for and kept nowhere; see there.
+
+    Raises: as `read_hub`; a row without a text is found when it is reached.
+    """
+    dataset = _load(name, config, split, revision, streaming=True)
+    first = next(iter(dataset), None)
+    if first is None or "translation" not in first:
+        raise ValueError(f"{name} ({split} of {config}) has no row with 'translation', or no row at all.")
+    _check_columns(first["translation"], (source_lang, target_lang), f"{name}, column 'translation'")
+    return dataset.select_columns("translation")
+
+
+def _load(name: str, config: str | None, split: str, revision: str | None, *, streaming: bool = False) -> Any:
     choices = [(name, config)]
     if config:
         swapped = "-".join(reversed(config.split("-")))
@@ -344,7 +382,7 @@ def _load(name: str, config: str | None, split: str, revision: str | None) -> Da
     unknown: ValueError | None = None
     for path, configuration in choices:
         try:
-            return datasets.load_dataset(path, configuration, split=split, revision=revision)
+            return datasets.load_dataset(path, configuration, split=split, revision=revision, streaming=streaming)
         except ConnectionError as error:
             raise ConnectionError(
                 f"{name} is neither a folder here nor in the cache, and the Hub is out of reach ({error}). Unset "
@@ -362,6 +400,36 @@ def _load(name: str, config: str | None, split: str, revision: str | None) -> Da
 
 
 # --- Filters -------------------------------------------------------------------------------------------------------
+
+
+def _reasons(
+    pairs: Sequence[dict[str, str]],
+    source_lang: str,
+    target_lang: str,
+    min_length: int,
+    max_length: int | None,
+    max_ratio: float | None,
+) -> np.ndarray:
+    """Why each pair goes: 0 (it stays), 1 empty, 2 too short, 3 too long, 4 ratio; see `filter_pairs`. int [n]."""
+    words = np.array([(len(pair[source_lang].split()), len(pair[target_lang].split())) for pair in pairs])
+    shorter, longer = words.min(axis=1), words.max(axis=1)
+    too_long = longer > (np.inf if max_length is None else max_length)
+    ratio = longer / np.maximum(shorter, 1) > (np.inf if max_ratio is None else max_ratio)
+    return np.select([shorter == 0, shorter < min_length, too_long, ratio], [1, 2, 3, 4], 0)
+
+
+def filter_stream(
+    dataset: datasets.IterableDataset,
+    source_lang: str,
+    target_lang: str,
+    *,
+    min_length: int = 1,
+    max_length: int | None = None,
+    max_ratio: float | None = None,
+) -> datasets.IterableDataset:
+    """As `filter_pairs`, of a stream: nothing is counted, and nothing is read before it is asked for."""
+    limits = (source_lang, target_lang, min_length, max_length, max_ratio)
+    return dataset.filter(lambda example: _reasons([example["translation"]], *limits)[0] == 0)
 
 
 def filter_pairs(
@@ -392,12 +460,8 @@ def filter_pairs(
     """
 
     def judge(examples: dict[str, list[Any]]) -> dict[str, np.ndarray]:
-        pairs = examples["translation"]
-        words = np.array([(len(pair[source_lang].split()), len(pair[target_lang].split())) for pair in pairs])
-        shorter, longer = words.min(axis=1), words.max(axis=1)
-        too_long = longer > (np.inf if max_length is None else max_length)
-        ratio = longer / np.maximum(shorter, 1) > (np.inf if max_ratio is None else max_ratio)
-        return {"reason": np.select([shorter == 0, shorter < min_length, too_long, ratio], [1, 2, 3, 4], 0)}
+        limits = (source_lang, target_lang, min_length, max_length, max_ratio)
+        return {"reason": _reasons(examples["translation"], *limits)}
 
     reason = np.zeros(0, dtype=int)
     if len(dataset):

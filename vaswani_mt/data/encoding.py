@@ -19,11 +19,16 @@ def encode(
     """
 
     def encoded(examples: dict[str, list]) -> dict[str, list]:
-        columns = task.encode(examples, tokenizer)
-        lengths = {"source_length": "input_ids", "target_length": "labels"}
-        return columns | {name: [len(ids) for ids in columns[column]] for name, column in lengths.items()}
+        return encode_batch(examples, task, tokenizer)
 
     return dataset.map(encoded, batched=True, num_proc=num_proc, desc="Encoding")
+
+
+def encode_batch(examples: dict[str, list], task: Task, tokenizer: PreTrainedTokenizerBase) -> dict[str, list]:
+    """Columns of a batch of examples -> the columns that `encode` adds."""
+    columns = task.encode(examples, tokenizer)
+    lengths = {"source_length": "input_ids", "target_length": "labels"}
+    return columns | {name: [len(ids) for ids in columns[column]] for name, column in lengths.items()}
 
 
 def drop_long(dataset: Dataset, max_source_length: int | None, max_target_length: int | None) -> Dataset:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import torch
-from datasets import Dataset, DatasetDict
+from datasets import Dataset, DatasetDict, IterableDataset
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
@@ -15,14 +15,18 @@ class Task(Protocol):
     batch_columns: Sequence[str]
 
     def load(self, splits: Sequence[str] = ("train", "validation", "test")) -> DatasetDict:
-        """Those of the sets asked for that the settings name; at least one."""
+        """Those of the sets asked for that the settings name; at least one if "train" or only one was asked for."""
         ...
 
-    def texts(self, dataset: Dataset) -> Iterator[str]:
+    def stream(self) -> IterableDataset:
+        """The training examples as they are read, kept nowhere; a task without such corpora raises ValueError."""
+        ...
+
+    def texts(self, dataset: Dataset | IterableDataset) -> Iterator[str]:
         """All text that a vocabulary must cover, source and target."""
         ...
 
-    def symbols(self, dataset: Dataset) -> list[str]:
+    def symbols(self, dataset: Dataset | IterableDataset) -> list[str]:
         """Target symbols that are no text; see `train_tokenizer`."""
         ...
 

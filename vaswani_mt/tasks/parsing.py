@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from datasets import Dataset, DatasetDict
+from datasets import Dataset, DatasetDict, IterableDataset
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
@@ -125,12 +125,20 @@ class ParsingTask:
             logger.warning(f"Dropped {len(trees) - len(kept)} of {len(trees)} trees over {self.max_words} words.")
         return kept
 
-    def texts(self, dataset: Dataset) -> Iterator[str]:
+    def stream(self) -> IterableDataset:
+        """Treebanks are small.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("Treebanks are not streamed: they fit into memory. Leave --streaming out.")
+
+    def texts(self, dataset: Dataset | IterableDataset) -> Iterator[str]:
         """The sentences, their words separated by spaces."""
         for line in dataset["tree"]:
             yield " ".join(map(unescape, parse_tree(line).words()))
 
-    def symbols(self, dataset: Dataset) -> list[str]:
+    def symbols(self, dataset: Dataset | IterableDataset) -> list[str]:
         """All symbols of the trees, and the closing of every opening one."""
         found: set[str] = set()
         for line in dataset["tree"]:

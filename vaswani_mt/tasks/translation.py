@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from datasets import Dataset, DatasetDict
+from datasets import Dataset, DatasetDict, IterableDataset
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
@@ -68,15 +68,17 @@ class TranslationTask:
         """Those of the sets asked for that there are; training pairs filtered, all others whole and in order.
 
         Raises:
-            ValueError: no corpus is named, or exactly one set was asked for and it is not there.
+            ValueError: no corpus is named, or the training set or the only set asked for is not there.
         """
-        if self.dataset_name is None and not (self.train_files or self.validation_files or self.test_files):
+        needed = "train" in splits or len(splits) == 1
+        named = self.dataset_name or self.train_files or self.validation_files or self.test_files
+        if needed and not named:
             raise ValueError(
                 "No corpus: give dataset_name (a Hub data set, a folder, or 'grammar' for the embedded one) or "
                 "train_files / validation_files / test_files."
             )
         found = {name: dataset for name in splits if (dataset := self._read(name)) is not None}
-        if not found:
+        if needed and not found:
             raise ValueError(f"No {' or '.join(splits)} set: give {splits[0]}_files, or a dataset_name that has one.")
         if "train" in found:
             found["train"] = self._training_pairs(found["train"])
@@ -124,14 +126,46 @@ class TranslationTask:
         )
         return kept
 
-    def texts(self, dataset: Dataset) -> Iterator[str]:
+    def stream(self) -> IterableDataset:
+        """The training pairs as they are read, filtered, and kept nowhere.
+
+        Raises:
+            ValueError: there is no training set, or it is the embedded one, or `max_train_samples` is set.
+        """
+        if self.max_train_samples is not None:
+            raise ValueError("max_train_samples is not for streaming: leave it out, or give smaller files.")
+        if self.train_files:
+            dataset = corpora.stream_files(self.train_files, self.source_lang, self.target_lang)
+        elif self.dataset_name and self.dataset_name != EMBEDDED:
+            dataset = corpora.stream_hub(
+                self.dataset_name,
+                self.dataset_config,
+                self.train_split,
+                self.source_lang,
+                self.target_lang,
+                revision=self.dataset_revision,
+            )
+        else:
+            raise ValueError(
+                "Nothing to stream: give train_files, or a dataset_name (the embedded corpus is in memory)."
+            )
+        return corpora.filter_stream(
+            dataset,
+            self.source_lang,
+            self.target_lang,
+            min_length=self.min_words,
+            max_length=self.max_words,
+            max_ratio=self.max_ratio,
+        )
+
+    def texts(self, dataset: Dataset | IterableDataset) -> Iterator[str]:
         """Source and target sentences in turn."""
         for batch in dataset.select_columns("translation").iter(1000):
             for pair in batch["translation"]:
                 yield pair[self.source_lang]
                 yield pair[self.target_lang]
 
-    def symbols(self, dataset: Dataset) -> list[str]:
+    def symbols(self, dataset: Dataset | IterableDataset) -> list[str]:
         """None: the target is text."""
         return []
 

@@ -36,7 +36,7 @@ import vaswani_mt
 from vaswani_mt.configuration_vaswani import VaswaniConfig
 from vaswani_mt.generation_vaswani import SourceLengthCriteria
 from vaswani_mt.modeling_vaswani import VaswaniForConditionalGeneration
-from vaswani_mt.pipeline_vaswani import ReturnType, TranslationPipeline
+from vaswani_mt.pipeline_vaswani import ReturnType, TranslationPipeline, batches_by_length
 from vaswani_mt.registration import PIPELINE_CLASS, register_pipelines
 
 PAD, EOS, UNK = 0, 1, 2
@@ -758,3 +758,10 @@ def test_package_names_what_it_registers():
     module, name = PIPELINE_CLASS.rsplit(".", 1)
     assert getattr(sys.modules[module], name) is TranslationPipeline
     assert vaswani_mt.__name__ == module.split(".")[0]
+
+
+def test_batches_by_length_keep_the_budget_and_every_sentence():
+    lengths = [5, 30, 2, 5, 9, 2]
+    batches = list(batches_by_length(lengths, 12))
+    assert batches == [[2, 5], [0, 3], [4], [1]]  # 2 x 2, 2 x 5, 9, and one longer than the budget
+    assert list(batches_by_length([], 12)) == []

@@ -101,3 +101,47 @@ def test_command_names_the_line_that_is_not_utf8(saved_model, tmp_path, capsys):
     (tmp_path / "in.txt").write_bytes("dog\nna\xefve\n".encode("latin1"))
     assert cli.main(["translate", "--model", str(saved_model), "--quiet", str(tmp_path / "in.txt")]) == 1
     assert "in.txt, line 2" in capsys.readouterr().err
+
+
+def test_nbest_lists_have_moses_form(saved_model, capsys, tmp_path):
+    (tmp_path / "in.txt").write_text(f"{SENTENCES[0]}\n\n")
+    argv = ["translate", "--model", str(saved_model), str(tmp_path / "in.txt"), "--quiet", "--max_new_tokens", "12"]
+    assert cli.main([*argv, "--num_beams", "3", "--nbest", "2"]) == 0
+    fields = [line.split(" ||| ") for line in capsys.readouterr().out.split("\n")[:-1]]
+    assert [field[0] for field in fields] == ["0", "0", "1", "1"]
+    assert float(fields[0][2]) >= float(fields[1][2])
+    assert fields[2][1:] == ["", ""]
+    assert cli.main([*argv, "--num_beams", "3"]) == 0
+    assert capsys.readouterr().out.split("\n")[0] == fields[0][1]
+
+
+def test_details_of_a_translation(saved_model):
+    translator = Translator.from_pretrained(saved_model)
+    settings = {"num_beams": 3, "max_new_tokens": 12, "return_score": True, "return_attention": True}
+    details = list(translator.translate_in_detail(LINES, return_tensors=True, return_text=True, **settings))
+    source = translator.tokenizer(LINES[0])["input_ids"]
+    record = details[0][0]
+    length = len(record["translation_token_ids"]) - 1
+    assert record["translation_attention"].shape[1:] == (length, len(source))
+    assert record["translation_attention"].sum(-1) == pytest.approx(1.0, abs=1e-5)
+    assert details[1][0]["translation_score"] is None
+    assert [records[0]["translation_text"] for records in details] == list(
+        translator.translate(LINES, num_beams=3, max_new_tokens=12)
+    )
+
+
+def test_ensembles(saved_model, expected, tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("".join(f"{line}\n" for line in LINES))
+    argv = ["translate", "--quiet", "--max_new_tokens", "12", "--model", str(saved_model), str(saved_model)]
+    assert cli.main([*argv, str(tmp_path / "in.txt")]) == 0
+    assert capsys.readouterr().out.split("\n")[:-1] == expected
+
+
+def test_an_ensemble_needs_one_vocabulary(saved_model, tmp_path):
+    other = tmp_path / "other"
+    translator = Translator.from_pretrained(saved_model)
+    translator.tokenizer.add_tokens(["<new>"])
+    translator.model.save_pretrained(other)
+    translator.tokenizer.save_pretrained(other)
+    with pytest.raises(ValueError, match=r"The vocabulary of .*other is not that of"):
+        Translator.from_pretrained(saved_model, other)

@@ -30,8 +30,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _add_translate(commands) -> None:
     parser = commands.add_parser("translate", help="translate files or standard input, line by line")
     parser.add_argument("files", nargs="*", type=Path, help="text files (.gz too); none or -: standard input")
-    parser.add_argument("--model", required=True, help="folder or Hub id")
+    parser.add_argument(
+        "--model",
+        required=True,
+        nargs="+",
+        action="extend",
+        help="folder or Hub id; more folders after it, or --model again, make an ensemble",
+    )
     parser.add_argument("--output", type=Path, help="write here instead of to standard output")
+    parser.add_argument("--nbest", type=int, help="write so many translations a line, as 'line ||| text ||| score'")
     parser.add_argument("--tokens_per_batch", type=int, default=2048, help="source tokens of a batch (default 2048)")
     parser.add_argument("--window", type=int, default=1000, help="lines sorted by length together (default 1000)")
     parser.add_argument("--num_beams", type=int, help="default: the model's")
@@ -50,15 +57,19 @@ def _translate(arguments: argparse.Namespace) -> None:
 
     from .translator import Translator
 
-    for file in arguments.files:
+    # `--model DIR FILE`: what comes after the first model and is no folder is text to translate.
+    first, *others = arguments.model
+    models = [first, *(name for name in others if Path(name).is_dir())]
+    files = [Path(name) for name in others if not Path(name).is_dir()] + arguments.files
+    for file in files:
         if str(file) != "-" and not file.is_file():
             raise FileNotFoundError(f"No such file: {file}.")
     if arguments.quiet:
         disable_progress_bar()
     # A person who types wants each answer at once.
-    typing = not arguments.files and sys.stdin.isatty()
+    typing = not files and sys.stdin.isatty()
     translator = Translator.from_pretrained(
-        arguments.model,
+        *models,
         device=arguments.device,
         dtype=arguments.dtype,
         tokens_per_batch=arguments.tokens_per_batch,
@@ -66,16 +77,28 @@ def _translate(arguments: argparse.Namespace) -> None:
     )
     names = ("num_beams", "length_penalty", "max_new_tokens")
     settings = {name: value for name in names if (value := getattr(arguments, name)) is not None}
-    translations = translator.translate(
-        _input_lines(arguments.files), progress=not arguments.quiet and not typing, **settings
-    )
+    shown = {"progress": not arguments.quiet and not typing}
+    lines: Iterator[str]
+    if arguments.nbest is None:
+        lines = translator.translate(_input_lines(files), **shown, **settings)
+    else:
+        settings |= {"num_return_sequences": arguments.nbest, "return_score": True}
+        lines = _nbest(translator.translate_in_detail(_input_lines(files), **shown, **settings))
     output = arguments.output.open("w", encoding="utf-8", newline="\n") if arguments.output else sys.stdout
     try:
-        for line in translations:
+        for line in lines:
             print(line, file=output, flush=True)
     finally:
         if arguments.output:
             output.close()
+
+
+def _nbest(translations: Iterator[list[dict]]) -> Iterator[str]:
+    """Moses' format of n-best lists; a blank line has no score."""
+    for number, records in enumerate(translations):
+        for record in records:
+            score = record["translation_score"]
+            yield f"{number} ||| {record['translation_text']} ||| {'' if score is None else f'{score:.6f}'}"
 
 
 def _input_lines(files: list[Path]) -> Iterator[str]:

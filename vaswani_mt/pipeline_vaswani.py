@@ -8,7 +8,7 @@ import enum
 import logging
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from types import GeneratorType
 from typing import Any
 
@@ -24,6 +24,7 @@ from .generation_vaswani import SourceLengthCriteria
 
 logger = logging.getLogger(__name__)
 
+TOKENS_PER_BATCH = 2048
 INPUT_KINDS = "a string, a list of strings, or a dataset or generator of strings"
 
 
@@ -45,6 +46,21 @@ def position_table_size(stack: nn.Module) -> int | None:
         if isinstance(module, nn.Embedding) and "position" in label and "relative" not in label:
             return module.num_embeddings - getattr(module, "offset", 0)
     return None
+
+
+def batches_by_length(lengths: Sequence[int], tokens_per_batch: int) -> Iterator[list[int]]:
+    """Places of sentences of similar length, shortest first, in batches of at most `tokens_per_batch` tokens.
+
+    Padding counts. A sentence longer than the budget makes a batch of its own.
+    """
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[place] > tokens_per_batch:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 def unpadded_lengths(
@@ -162,11 +178,15 @@ class TranslationPipeline(Pipeline):
         Args:
             inputs: a string; a list (or another sequence, such as a column of a `datasets.Dataset`) of strings; or a
                 torch `Dataset` (`KeyDataset(dataset, "en")`), generator or other iterable of strings.
-            batch_size: sentences to translate together, 1 by default.
+            batch_size: sentences to translate together. By default a list is translated in batches of similar
+                lengths, of `tokens_per_batch` tokens each, and anything else a sentence at a time.
+            tokens_per_batch: source tokens of a batch, padding included, where no batch_size is set; default 2048.
             num_workers: worker processes of the data loader.
             return_tensors, return_text: whether results hold token ids, and whether text. Text only by default; where
                 one of the two is given, the other one is its opposite.
             return_type: `ReturnType.TENSORS` or `ReturnType.TEXT`, instead of the two.
+            return_score: add `translation_score`, the score of beam search.
+            return_attention: add `translation_attention`; only for models of this package.
             clean_up_tokenization_spaces: remove spaces before punctuation when decoding; default False.
             src_lang, tgt_lang: languages, for multilingual models and for T5's prefixes.
             truncation: cut the source to the longest one that the model was made for; default False.
@@ -181,7 +201,10 @@ class TranslationPipeline(Pipeline):
 
             - translation_text: str, without special symbols;
             - translation_token_ids: int64 tensor [T], as generated, without the padding after the last token (for a
-              blank input, [0]).
+              blank input, [0]);
+            - translation_score: float, the log-probability divided by the length penalty; None for a blank text;
+            - translation_attention: float32 tensor [layers, T, S], how much each token of translation_token_ids after
+              the start symbol attends to each source token, mean over the heads.
 
         Raises:
             ValueError: something in `inputs` is not a string; a language is missing or unknown; a batch is asked for
@@ -201,8 +224,41 @@ class TranslationPipeline(Pipeline):
         inputs = list(inputs)
         for index, text in enumerate(inputs):
             check_text(text, f"element {index} of the list")
-        results = super().__call__(inputs, **kwargs)
+        results = self.translate_list(inputs, **kwargs)
         return [result[0] for result in results] if all(len(result) == 1 for result in results) else results
+
+    def translate_list(
+        self, texts: list[str], *, on_batch: Callable[[int], Any] | None = None, **kwargs
+    ) -> list[list[dict[str, Any]]]:
+        """`__call__` for a list: one list of dictionaries a text, in the order of the texts.
+
+        Args:
+            on_batch: called after each batch with the number of texts in it.
+        """
+        tokens = kwargs.pop("tokens_per_batch", None) or TOKENS_PER_BATCH
+        if (kwargs.get("batch_size") or self._batch_size) is not None:
+            return super().__call__(texts, **kwargs)
+        for name in ("batch_size", "num_workers"):
+            kwargs.pop(name, None)
+        defaults = self._preprocess_params, self._forward_params, self._postprocess_params
+        settings = [default | own for default, own in zip(defaults, self._sanitize_parameters(**kwargs), strict=True)]
+        encoded = [self.preprocess(text, **settings[0]) for text in texts]
+        results: list[Any] = [None] * len(texts)
+        padding = self.tokenizer.pad_token_id
+        lengths = [int(encoding["attention_mask"].sum()) for encoding in encoded]
+        for places in batches_by_length(lengths, 1 if padding is None else tokens):
+            batch: dict[str, Any] = {
+                name: pad_sequence([encoded[i][name][0] for i in places], batch_first=True, padding_value=value)
+                for name, value in (("input_ids", padding or 0), ("attention_mask", 0))
+            }
+            batch["forced_bos_token_id"] = [encoded[i]["forced_bos_token_id"] for i in places]
+            outputs = self.forward(batch, **settings[1])
+            for row, place in enumerate(places):
+                own = {name: tensor[row : row + 1] for name, tensor in outputs.items()}
+                results[place] = self.postprocess(own, **settings[2])
+            if on_batch is not None:
+                on_batch(len(places))
+        return results
 
     def _sanitize_parameters(
         self,
@@ -214,6 +270,8 @@ class TranslationPipeline(Pipeline):
         stop_sequence: str | list[str] | None = None,
         src_lang: str | None = None,
         tgt_lang: str | None = None,
+        return_score: bool | None = None,
+        return_attention: bool | None = None,
         **generate_kwargs,
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         languages = {"src_lang": src_lang, "tgt_lang": tgt_lang}
@@ -235,7 +293,13 @@ class TranslationPipeline(Pipeline):
                 raise ValueError("return_tensors=False and return_text=False leave nothing to return.")
         if clean_up_tokenization_spaces is not None:
             postprocess["clean_up_tokenization_spaces"] = clean_up_tokenization_spaces
-        return preprocess, languages | generate_kwargs, postprocess
+        if return_attention and not hasattr(self.model, "_incremental_decoder"):
+            raise ValueError(
+                f"return_attention is for models of this package; {type(self.model).__name__} is not one."
+            )
+        wanted = {"return_score": return_score, "return_attention": return_attention}
+        wanted = {name: value for name, value in wanted.items() if value}
+        return preprocess, languages | wanted | generate_kwargs, postprocess
 
     def preprocess(  # type: ignore[override]
         self,
@@ -307,11 +371,15 @@ class TranslationPipeline(Pipeline):
         model_inputs: Mapping[str, Any],
         src_lang: str | None = None,
         tgt_lang: str | None = None,
+        return_score: bool = False,
+        return_attention: bool = False,
         **generate_kwargs,
     ) -> dict[str, torch.Tensor]:
         """Generate for the texts of a batch that are not blank.
 
-        Returns:
+        Returns (scores and attention only if asked for):
+            scores: float32 [B, num_return_sequences], NaN for a blank text.
+            attention: float32 [B, num_return_sequences, layers, T - 1, S]; source_lengths: int64 [B].
             output_ids: int64 [B, num_return_sequences, T].
             output_lengths: int64 [B, num_return_sequences], the number of ids before the padding; 0 for a blank text.
         """
@@ -330,7 +398,16 @@ class TranslationPipeline(Pipeline):
         max_len_a, max_len_b = settings.get("max_len_a", 1.0), settings.get("max_len_b", 50)
         if not filled.any():
             nothing = torch.zeros((len(mask), num_return_sequences, 0), dtype=torch.long)
-            return {"output_ids": nothing, "output_lengths": nothing.sum(-1)}
+            outputs = {"output_ids": nothing, "output_lengths": nothing.sum(-1)}
+            if return_score:
+                outputs["scores"] = torch.full(nothing.shape[:2], torch.nan)
+            return outputs
+        if return_score or return_attention:
+            generate_kwargs["return_dict_in_generate"] = True
+            # transformers returns its scores only beside those of every step.
+            generate_kwargs["output_scores"] = return_score and not hasattr(self.model, "_incremental_decoder")
+        if return_attention:
+            generate_kwargs["return_attention"] = True
 
         # Padded anew, on the right, without the blank rows and so no wider than needed.
         sources = [ids[kept] for ids, kept in zip(model_inputs["input_ids"][filled], mask[filled], strict=True)]
@@ -360,13 +437,13 @@ class TranslationPipeline(Pipeline):
             config = copy.deepcopy(config)
             config.update(**implied)
             generate_kwargs["generation_config"] = config
-        outputs = self.model.generate(
+        generated = self.model.generate(
             input_ids=pad_sequence(sources, batch_first=True, padding_value=self.tokenizer.pad_token_id or 0),
             attention_mask=pad_sequence([torch.ones_like(source) for source in sources], batch_first=True),
             stopping_criteria=criteria,
             **generate_kwargs,
         )
-        sequences = outputs if isinstance(outputs, torch.Tensor) else outputs.sequences
+        sequences = generated if isinstance(generated, torch.Tensor) else generated.sequences
 
         limits = None if own_limits is None else own_limits.limits.repeat_interleave(num_return_sequences)
         symbols = settings.get("pad_token_id"), settings.get("eos_token_id")
@@ -375,7 +452,19 @@ class TranslationPipeline(Pipeline):
         output_ids[filled] = sequences.view(-1, num_return_sequences, sequences.shape[1])
         output_lengths = sequences.new_zeros((len(mask), num_return_sequences))
         output_lengths[filled] = sequence_lengths.view(-1, num_return_sequences)
-        return {"output_ids": output_ids, "output_lengths": output_lengths}
+        outputs = {"output_ids": output_ids, "output_lengths": output_lengths}
+        if return_score:
+            found = generated.get("sequences_scores")
+            if found is None:
+                raise ValueError("return_score=True: only beam search has scores; set num_beams to 2 or more.")
+            outputs["scores"] = found.new_full(output_lengths.shape, torch.nan)
+            outputs["scores"][filled] = found.view(-1, num_return_sequences)
+        if return_attention:
+            paid = generated.source_attention.unflatten(0, (-1, num_return_sequences)).transpose(2, 3)
+            outputs["attention"] = paid.new_zeros((len(mask), *paid.shape[1:]))
+            outputs["attention"][filled] = paid
+            outputs["source_lengths"] = mask.sum(-1)
+        return outputs
 
     def _implied_settings(
         self,
@@ -402,7 +491,10 @@ class TranslationPipeline(Pipeline):
     ) -> list[dict[str, Any]]:
         """The translations of one text, as `__call__` describes them."""
         records = []
-        for padded_ids, length in zip(model_outputs["output_ids"][0], model_outputs["output_lengths"][0], strict=True):
+        scores, attention = model_outputs.get("scores"), model_outputs.get("attention")
+        for rank, (padded_ids, length) in enumerate(
+            zip(model_outputs["output_ids"][0], model_outputs["output_lengths"][0], strict=True)
+        ):
             ids = padded_ids[:length]
             record: dict[str, Any] = {}
             if return_text:
@@ -411,6 +503,11 @@ class TranslationPipeline(Pipeline):
                 )
             if return_tensors:
                 record[f"{self.return_name}_token_ids"] = ids
+            if scores is not None:
+                record[f"{self.return_name}_score"] = None if scores[0, rank].isnan() else scores[0, rank].item()
+            if attention is not None:
+                source_length = int(model_outputs["source_lengths"][0])
+                record[f"{self.return_name}_attention"] = attention[0, rank, :, : max(0, length - 1), :source_length]
             records.append(record)
         return records
 

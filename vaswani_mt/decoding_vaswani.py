@@ -93,7 +93,7 @@ class _Projection:
     best few by way of the maxima of blocks of symbols, cost less than one sort of all of them.
     """
 
-    PIECE, BLOCK = 8192, 64
+    PIECE, BLOCK = 16384, 64
 
     def __init__(self, lm_head: nn.Linear):
         self.size = lm_head.out_features
@@ -201,10 +201,15 @@ def can_step(model: Any) -> bool:
 
 @dataclass
 class _Memory:
-    """Keys [G, h, C, d_k] and values [G, h, C, d_v] of one layer for G groups of hypotheses and up to C positions."""
+    """Keys [G, C, h * d_k] and values [G, C, h * d_v] of a layer, for G groups of hypotheses and up to C positions."""
 
     keys: torch.Tensor
     values: torch.Tensor
+
+    def write(self, keys: torch.Tensor, values: torch.Tensor, start: int, end: int) -> None:
+        """keys, values: [G * (end - start), h * width]."""
+        for memory, new in ((self.keys, keys), (self.values, values)):
+            memory[:, start:end] = new.view(len(memory), end - start, -1)
 
     def select(self, groups: torch.Tensor) -> None:
         self.keys, self.values = self.keys.index_select(0, groups), self.values.index_select(0, groups)
@@ -215,10 +220,10 @@ class _Memory:
 
     @staticmethod
     def _moved(tensor: torch.Tensor, slots: torch.Tensor, capacity: int) -> torch.Tensor:
-        groups, heads, _, width = tensor.shape
-        moved = tensor.new_empty((groups, heads, capacity, width))
-        index = slots[:, None, :, None].expand(-1, heads, -1, width)
-        moved[:, :, : slots.shape[1]] = tensor.gather(2, index)
+        groups, old, width = tensor.shape
+        moved = tensor.new_empty((groups, capacity, width))
+        rows = (slots + torch.arange(groups, device=slots.device)[:, None] * old).flatten()
+        moved[:, : slots.shape[1]] = tensor.view(-1, width).index_select(0, rows).view(groups, -1, width)
         return moved
 
 
@@ -262,20 +267,13 @@ class IncrementalDecoder:
             self.source_mask = torch.where(self.encoder_mask[:, None, None, :] != 0, 0.0, hidden).to(states.dtype)
         for layer in self.weights.layers:
             both = layer.cross_kv(states).view(sentences, length, -1)
-            keys, values = both.split([heads * layer.d_k, heads * layer.d_v], -1)
-            self.sources.append(_Memory(*(self._heads(part).contiguous() for part in (keys, values))))
-            groups, capacity = self._groups(sentences), 32 + 8 * (self.width if self.shared else 0)
-            self.memories.append(
-                _Memory(
-                    states.new_empty((groups, heads, capacity, layer.d_k)),
-                    states.new_empty((groups, heads, capacity, layer.d_v)),
-                )
-            )
+            parts = both.split([heads * layer.d_k, heads * layer.d_v], -1)
+            self.sources.append(_Memory(*(part.contiguous() for part in parts)))
+            groups = sentences if self.shared else sentences * self.width
+            capacity = 32 + 8 * (self.width if self.shared else 0)
+            self.memories.append(_Memory(*(states.new_empty((groups, capacity, part.shape[-1])) for part in parts)))
         self.history = torch.zeros((sentences, self.width, 0), dtype=torch.bool, device=states.device)
         del self.encoder_states  # its keys and values are all that is needed from here on
-
-    def _groups(self, sentences: int) -> int:
-        return sentences if self.shared else sentences * self.width
 
     def _heads(self, states: torch.Tensor) -> torch.Tensor:
         """[G, L, h * width] -> [G, h, L, width]."""
@@ -333,10 +331,8 @@ class IncrementalDecoder:
             query, key, value = layer.qkv(states).split(
                 [weights.num_heads * width for width in (layer.d_k, layer.d_k, layer.d_v)], -1
             )
-            groups = memory.keys.shape[0]
-            memory.keys[:, :, start : self.filled] = self._heads(key.view(groups, -1, key.shape[-1]))
-            memory.values[:, :, start : self.filled] = self._heads(value.view(groups, -1, value.shape[-1]))
-            keys, values = memory.keys[:, :, : self.filled], memory.values[:, :, : self.filled]
+            memory.write(key, value, start, self.filled)
+            keys, values = memory.keys[:, : self.filled], memory.values[:, : self.filled]
             attended, _ = self._attend(query, keys, values, own_mask, layer.scaling)
             states = layer.own_norm(states, layer.own_out(attended))
             attended, paid = self._attend(
@@ -352,11 +348,12 @@ class IncrementalDecoder:
     def _attend(
         self, query, keys, values, mask, scaling: float, wanted: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Queries [G * q, h * d_k] over keys [G, h, n, d_k]: output [G * q, h * d_v], weights [G * q, n] if wanted.
+        """Queries [G * q, h * d_k] over keys [G, n, h * d_k]: output [G * q, h * d_v], weights [G * q, n] if wanted.
 
         The weights are means over the heads.
         """
-        query = self._heads(query.view(keys.shape[0], -1, query.shape[-1]))
+        query = query.view(len(keys), -1, query.shape[-1])
+        query, keys, values = self._heads(query), self._heads(keys), self._heads(values)
         weights = None
         if wanted:
             scores = query @ keys.transpose(-1, -2) * scaling
@@ -369,7 +366,7 @@ class IncrementalDecoder:
     def _make_room(self, sentences: int) -> torch.Tensor | None:
         """Room for this step's slots, and the mask [A, 1, w, slots] of each hypothesis' own ones."""
         assert self.history is not None
-        new, capacity = self.width if self.shared else 1, self.memories[0].keys.shape[2]
+        new, capacity = self.width if self.shared else 1, self.memories[0].keys.shape[1]
         if self.filled + new > capacity:
             self._compact(new, capacity)
         if not self.shared:

@@ -8,7 +8,6 @@ matrix products alone would take.
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
@@ -196,15 +195,22 @@ def check_batches(translator: Translator, sentences: list[str]) -> None:
 
 
 def peak_memory(who: str, beams: int, batch: int, length: int, new: int) -> None:
-    """Print the growth of this process' peak memory, in MiB, while it generates."""
+    """Print by how much this process' memory grows at most, in MiB, while it generates (Linux)."""
     model: Any = base_model()
     if who == "MarianMT":
         model = as_marian(model)
     ids = torch.randint(4, 37000, (batch, length))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before = _memory("VmRSS")
     with torch.inference_mode():
         model.generate(input_ids=ids, num_beams=beams, max_new_tokens=new, min_new_tokens=new, do_sample=False)
-    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+    print((_memory("VmHWM") - before) / 1024)
+
+
+def _memory(field: str) -> int:
+    """A figure of /proc/self/status, in KiB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))
 
 
 def measure_memory(beams: int, batch: int, length: int, new: int) -> None:

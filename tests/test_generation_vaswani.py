@@ -396,3 +396,10 @@ def test_defaults_are_the_papers_and_settings_are_saved(model, batch, tmp_path):
     assert same(loaded.generate(**batch), expected)
     with pytest.raises(ValueError, match="length_penalty_type='marian' is not possible"):
         loaded.generate(**batch, length_penalty_type="marian")
+
+
+def test_a_generation_configuration_need_not_repeat_the_special_symbols(model, batch):
+    expected = model.generate(**batch, num_beams=2, **LIMIT)
+    bare = random_model()
+    bare.generation_config = GenerationConfig(num_beams=2, max_new_tokens=12)
+    assert same(bare.generate(**batch), expected)

@@ -262,6 +262,10 @@ class VaswaniGenerationMixin(GenerationMixin):
         config, model_kwargs = prepare(generation_config, **kwargs)
         for name, default in FIELDS.items():
             setattr(config, name, given.get(name, getattr(config, name, default)))
+        # A generation configuration written by hand need not repeat the special symbols of the model's.
+        for name in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):
+            if getattr(config, name) is None:
+                setattr(config, name, getattr(self.config, name))  # type: ignore[attr-defined]
         if "early_stopping" in unset:
             config.early_stopping = None
         if "length_penalty" in unset and config.length_penalty_type == "gnmt":

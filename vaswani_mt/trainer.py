@@ -102,6 +102,8 @@ class VaswaniTrainingArguments(Seq2SeqTrainingArguments):
                 raise ValueError(f"{name}={value} must be at least 1.")
         if self.on_nonfinite not in ("stop", "skip"):
             raise ValueError(f"on_nonfinite={self.on_nonfinite!r} must be 'stop' or 'skip'.")
+        # transformers asks for this by hand before it takes bf16 on a machine without an accelerator.
+        self.use_cpu = self.use_cpu or not torch.accelerator.is_available()
         super().__post_init__()
         if self.gradient_accumulation_steps != 1:
             raise ValueError(

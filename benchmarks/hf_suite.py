@@ -119,7 +119,7 @@ def run(name: str, tests: Path, folder: Path) -> dict[str, str]:
     subprocess.run(
         [*command, f"--junitxml={report}", f"--rootdir={root}", str(package / "common")],
         cwd=root,
-        env=os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(root)},
+        env=os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONPATH": f"{root}:{Path(__file__).parents[1]}"},
         stdout=subprocess.DEVNULL,
         check=False,
     )

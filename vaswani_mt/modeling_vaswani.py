@@ -730,7 +730,7 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
         return shift_tokens_right(labels, self.config.pad_token_id, self.config.decoder_start_token_id)
 
     @can_return_tuple
-    def forward(
+    def forward(  # type: ignore[misc]  # num_items_in_batch is one of the keywords too
         self,
         input_ids: torch.Tensor | None = None,
         attention_mask: torch.Tensor | None = None,
@@ -744,7 +744,7 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
         use_cache: bool | None = None,
         num_items_in_batch: torch.Tensor | int | None = None,
         return_logits: bool | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[TransformersKwargs],
     ) -> Seq2SeqLMOutput:
         """Logits over the target vocabulary and, with `labels`, the loss.
 

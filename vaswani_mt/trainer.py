@@ -26,6 +26,7 @@ from .data.batching import IGNORED, PairCollator, TokenBatchLoader, TokenBatchSa
 from .data.streaming import PairStream, StreamLoader
 from .faults import FaultGuard
 from .tasks import Task
+from .throughput import Throughput, work_of
 
 logger = logging.get_logger(__name__)
 
@@ -201,6 +202,9 @@ class VaswaniTrainer(Seq2SeqTrainer):
         self._train_loader: TokenBatchLoader | StreamLoader
         self.guard = FaultGuard(args.on_nonfinite)
         self.add_callback(self.guard)
+        dtypes = {"bf16": torch.bfloat16, "fp16": torch.float16}
+        self.throughput = Throughput(args.device, dtypes.get(self.accelerator.mixed_precision, model.dtype))
+        self.add_callback(self.throughput)
         self._staging: str | None = None  # where a checkpoint is being written
         self._saved: str | None = None  # the checkpoint saved last
 
@@ -293,6 +297,24 @@ class VaswaniTrainer(Seq2SeqTrainer):
     def _push_from_checkpoint(self, checkpoint_folder: str) -> None:
         if not self._staging:
             super()._push_from_checkpoint(checkpoint_folder)
+
+    # --- Speed -------------------------------------------------------------------------------------------------
+
+    def floating_point_ops(self, inputs: dict[str, Any]) -> float:  # type: ignore[override]
+        """Operations of a micro-batch; Trainer asks once for each, so that here is where it is counted."""
+        work = work_of(inputs, self.model.config)
+        self.throughput.add(work)
+        return work.flops
+
+    def _maybe_log_save_evaluate(self, *args, **kwargs) -> None:
+        with self.throughput.stopped():
+            super()._maybe_log_save_evaluate(*args, **kwargs)
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """As in Trainer; beside a training loss stand the figures of `Throughput`."""
+        if "loss" in logs:
+            logs |= self.throughput.figures()
+        super().log(logs, start_time)
 
     # --- Data --------------------------------------------------------------------------------------------------
 

@@ -122,7 +122,7 @@ def test_the_card_has_scores_and_command_and_no_path_of_this_machine(trained):
 
 def test_the_log_has_what_one_watches(trained):
     history = json.loads((trained / "checkpoint-12" / "trainer_state.json").read_text())["log_history"]
-    assert {"loss", "learning_rate", "grad_norm"} <= set(history[0])
+    assert {"loss", "learning_rate", "grad_norm", "source_tokens_per_second", "mfu"} <= set(history[0])
     evaluation = next(entry for entry in history if "eval_bleu" in entry)
     assert {"eval_loss", "eval_perplexity", "eval_chrf"} <= set(evaluation)
 
@@ -178,11 +178,12 @@ def test_two_processes_train_like_one(work):
     run([*command, "--output_dir", "one"], work)
     output = run([*TWO_PROCESSES, *command, "--output_dir", "two"], work)
     assert "over 2 process(es)" in output
-    losses = [
-        [entry["loss"] for entry in json.loads((work / name / "trainer_state.json").read_text())["log_history"][:4]]
-        for name in ("one", "two")
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    logs = [json.loads((work / name / "trainer_state.json").read_text())["log_history"][:4] for name in ("one", "two")]
+    for one, two in zip(*logs, strict=True):
+        assert two["loss"] == pytest.approx(one["loss"], rel=1e-4)
+        # Tokens of all processes together.
+        tokens = [entry["target_tokens_per_second"] * entry["seconds_per_step"] for entry in (one, two)]
+        assert tokens[0] == pytest.approx(tokens[1], rel=3e-3)
 
 
 def test_n_best_writes_so_many_lines_a_sentence(work, trained):

@@ -87,6 +87,8 @@ class TreeConstraint(LogitsProcessor):
         words = self.num_words.repeat_interleave(candidates)
         room = self.limits.repeat_interleave(candidates)
         output = input_ids[:, self.prompt_length :]
+        # A beam wider than the number of trees holds candidates of probability 0, with any symbols of the vocabulary.
+        output = output.masked_fill(output >= self.is_tag.shape[0], self.eos_token_id)
         rows = torch.arange(len(output), device=output.device)
         if output.shape[1]:
             change = self.depth_change[output]

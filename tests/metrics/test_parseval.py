@@ -19,8 +19,8 @@ def compute(parseval, prediction, reference):
     return parseval.compute(predictions=[prediction], references=[reference], per_sentence=True)
 
 
-# By hand: gold S, NP, VP over 2 words (the full stop is deleted); predicted S, VP: recall 2/3, precision 2/2, one of two
-# tags; then a sentence with another word, and one without output.
+# By hand: gold S, NP, VP over 2 words (the full stop is deleted); predicted S, VP: recall 2/3, precision 2/2, one of
+# two tags; then a sentence with another word, and one without output.
 GOLD = [
     "(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))",
     "(TOP (S (NP (PRP It)) (VP (VBZ works))))",

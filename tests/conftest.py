@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from vaswani_mt import VaswaniConfig, VaswaniForConditionalGeneration
+from vaswani_mt.tasks.translation import TranslationTask
 from vaswani_mt.tokenization import train_tokenizer
 
 SENTENCES = [
@@ -38,6 +39,12 @@ def small_model(seed=0, **changes):
     """A random small model in evaluation mode."""
     torch.manual_seed(seed)
     return VaswaniForConditionalGeneration(small_config(**changes)).eval()
+
+
+@pytest.fixture
+def task():
+    """Translation of files that are not read: tests bring their own pairs."""
+    return TranslationTask(train_files=["corpus.en", "corpus.de"], bleu_tokenize="none")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from vaswani_mt import VaswaniTrainingArguments
 from vaswani_mt.faults import MOST_SKIPS_IN_A_ROW
 
 from .conftest import SENTENCES, small_model
-from .test_trainer import make_trainer, task  # noqa: F401
+from .test_trainer import make_trainer
 
 
 def poisoned_model(tokenizer):
@@ -25,7 +25,7 @@ def weights(model):
     return {name: value.clone() for name, value in model.state_dict().items() if "encoder.embed" not in name}
 
 
-def test_a_loss_of_nan_stops_the_run_and_names_step_batch_and_rows(tmp_path, task, tokenizer):  # noqa: F811
+def test_a_loss_of_nan_stops_the_run_and_names_step_batch_and_rows(tmp_path, task, tokenizer):
     trainer = make_trainer(tmp_path, task, tokenizer, poisoned_model(tokenizer), tokens_per_batch=1000)
     before = weights(trainer.model)
     with pytest.raises(FloatingPointError, match=r"Step 1 \(batch 1 of epoch 1\): losses nan, gradient norm nan") as e:
@@ -35,7 +35,7 @@ def test_a_loss_of_nan_stops_the_run_and_names_step_batch_and_rows(tmp_path, tas
     assert all(torch.equal(value, before[name]) for name, value in weights(trainer.model).items())
 
 
-def test_only_the_rows_of_the_micro_batch_to_blame_are_named(tmp_path, task, tokenizer):  # noqa: F811
+def test_only_the_rows_of_the_micro_batch_to_blame_are_named(tmp_path, task, tokenizer):
     trainer = make_trainer(
         tmp_path, task, tokenizer, poisoned_model(tokenizer), tokens_per_batch=400, max_tokens_per_device=40
     )
@@ -48,7 +48,7 @@ def test_only_the_rows_of_the_micro_batch_to_blame_are_named(tmp_path, task, tok
     assert not {2, 4} & set().union(*parts)
 
 
-def test_skipping_leaves_the_update_out_and_goes_on(tmp_path, task, tokenizer, caplog):  # noqa: F811
+def test_skipping_leaves_the_update_out_and_goes_on(tmp_path, task, tokenizer, caplog):
     trainer = make_trainer(
         tmp_path,
         task,
@@ -69,7 +69,7 @@ def test_skipping_leaves_the_update_out_and_goes_on(tmp_path, task, tokenizer, c
     assert any(not torch.equal(value, before[name]) for name, value in after.items())
 
 
-def test_a_run_of_nothing_but_nan_ends(tmp_path, task, tokenizer):  # noqa: F811
+def test_a_run_of_nothing_but_nan_ends(tmp_path, task, tokenizer):
     trainer = make_trainer(
         tmp_path,
         task,

@@ -14,6 +14,8 @@ import vaswani_mt  # noqa: F401  (registers the model)
 from vaswani_mt.configuration_vaswani import VaswaniConfig
 from vaswani_mt.modeling_vaswani import VaswaniForConditionalGeneration
 
+from .conftest import small_model
+
 ROOT = Path(__file__).resolve().parent.parent
 # The package cannot be imported here, as on a machine that does not have it.
 ELSEWHERE = """
@@ -32,19 +34,8 @@ torch.save({"logits": logits, "text": model.generate(ids, num_beams=4, max_new_t
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    torch.manual_seed(0)
-    config = VaswaniConfig(
-        vocab_size=20,
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=32,
-        decoder_ffn_dim=32,
-    )
     path = tmp_path_factory.mktemp("hub") / "model"
-    VaswaniForConditionalGeneration(config).save_pretrained(path)
+    small_model().save_pretrained(path)
     return path
 
 

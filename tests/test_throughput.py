@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from vaswani_mt.throughput import Throughput, matmul_rate, training_flops, work_of
 
 from .conftest import small_config, small_model
-from .test_trainer import PAIRS, make_trainer, task  # noqa: F401
+from .test_trainer import PAIRS, make_trainer
 
 
 def test_operations_are_those_that_torch_counts():
@@ -75,7 +75,7 @@ def test_the_rate_of_a_product_is_not_beyond_this_worlds_processors_and_draws_no
 
 
 @pytest.mark.parametrize("per_device", [1000, 60])
-def test_the_log_has_all_tokens_of_the_step_whatever_the_accumulation(tmp_path, task, tokenizer, per_device):  # noqa: F811
+def test_the_log_has_all_tokens_of_the_step_whatever_the_accumulation(tmp_path, task, tokenizer, per_device):
     trainer = make_trainer(
         tmp_path, task, tokenizer, tokens_per_batch=1000, max_tokens_per_device=per_device, logging_steps=1
     )

@@ -9,17 +9,11 @@ from datasets import Dataset
 
 from vaswani_mt import VaswaniTrainer, VaswaniTrainingArguments
 from vaswani_mt.data.encoding import drop_long, encode
-from vaswani_mt.tasks.translation import TranslationTask
 from vaswani_mt.trainer import inverse_sqrt_factor, paper_learning_rate
 
 from .conftest import SENTENCES, small_model
 
 PAIRS = [{"en": SENTENCES[i % 2], "de": SENTENCES[2 + i % 2]} for i in range(5)]
-
-
-@pytest.fixture
-def task():
-    return TranslationTask(train_files=["corpus.en", "corpus.de"], bleu_tokenize="none")
 
 
 def make_trainer(folder, task, tokenizer, model=None, **settings):

@@ -190,7 +190,7 @@ class VaswaniConfig(PreTrainedConfig):
                 rule(token is None or 0 <= token < size, field, f"it must be an id below the vocabulary size {size}")
 
 
-# A saved folder carries this code, for who does not have the package (`trust_remote_code=True`).
+# A saved folder carries this code, for those who do not have the package (`trust_remote_code=True`).
 VaswaniConfig.register_for_auto_class()
 
 __all__ = ["VaswaniConfig"]

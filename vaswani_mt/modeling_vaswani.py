@@ -813,7 +813,7 @@ class VaswaniForConditionalGeneration(VaswaniPreTrainedModel, VaswaniGenerationM
         return total / (count.to(total.device) if isinstance(count, torch.Tensor) else count)
 
 
-# A saved folder carries this code, for who does not have the package (`trust_remote_code=True`).
+# As `VaswaniConfig` does.
 VaswaniModel.register_for_auto_class("AutoModel")
 VaswaniForConditionalGeneration.register_for_auto_class("AutoModelForSeq2SeqLM")
 

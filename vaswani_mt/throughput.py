@@ -67,9 +67,9 @@ def training_flops(config: PreTrainedConfig, source_lengths: np.ndarray, target_
 
 
 def work_of(inputs: Mapping[str, torch.Tensor], config: PreTrainedConfig) -> Work:
-    """The work of one micro-batch, as the collator made it (on the CPU: nothing waits for an accelerator)."""
-    source = inputs["attention_mask"].numpy().sum(-1)
-    target = (inputs["labels"].numpy() != IGNORED).sum(-1)
+    """The work of one micro-batch. As the collator makes it, it is on the CPU and nothing waits for an accelerator."""
+    source = inputs["attention_mask"].cpu().numpy().sum(-1)
+    target = (inputs["labels"].cpu().numpy() != IGNORED).sum(-1)
     if not target.any():  # a share of a step that holds no pair
         return Work()
     return Work(
